@@ -1,0 +1,178 @@
+/**
+ * The outside world on one page: what the engine asks of time, of a shared store with its bus, and
+ * of a codec. Everything that is slow, random or can fail comes in through here, so that the whole
+ * engine also runs under a virtual clock on an imagined network.
+ */
+
+/** Marks what breakwater's own factories have made. Registered, so that two copies of us agree. */
+export const port: unique symbol = Symbol.for('breakwater.port') as never
+
+/** Time and chance. `now()` is in milliseconds and never runs backwards within a process. */
+export interface Clock {
+  now(): number
+  /** 0 ≤ r < 1. A clock that always gives 0 has neither jitter nor early refresh. */
+  random(): number
+  /** Runs once after `ms` (≤ 2³¹−1), keeps no process alive; returns what cancels it. */
+  after(ms: number, run: () => void): () => void
+}
+
+/** A store as users see it: opaque. Made by `redisStore`, `memoryStore`. */
+export interface Store {
+  readonly [port]: 'store'
+}
+
+/** A codec as users see it: opaque. */
+export interface Codec {
+  readonly [port]: 'codec'
+}
+
+// ── store ───────────────────────────────────────────────────────────────────────────────────────
+
+/** 22 characters of `[A-Za-z0-9_-]`: names a lease's holder, and later the frame that it filled. */
+export type Token = string
+
+export interface StorePort extends Store {
+  /** One session per cache. Opens nothing that could keep the process alive without `close()`. */
+  open(scope: StoreScope): StoreSession
+}
+
+export interface StoreScope {
+  readonly namespace: string
+  readonly clock: Clock
+  /** Names this cache among all; 14 characters of `[A-Za-z0-9_-]`. Its beats come back to it alone. */
+  readonly id: string
+  /** In the order in which the store did what they tell of. Never throws. */
+  onMessage(message: BusMessage): void
+  /** `up`: subscribed, and messages from now on are heard. `down`: some may be lost from now on. */
+  onBus(state: 'up' | 'down'): void
+  /** The client became ready, or stopped to be. */
+  onReady(ready: boolean): void
+  /** A background fault (never of an operation, which rejects by itself). */
+  onFault(error: unknown): void
+}
+
+/**
+ * The shared tier. All keys are entry keys (any text); the session maps them to its own layout.
+ * No deadline of its own: whoever calls gives up by itself. An operation rejects when the store
+ * could not do it; what the protocol can answer is answered. Leases live by the store's own time.
+ */
+export interface StoreSession {
+  /** Whether the client could send now. An operation may be tried anyway before the first time. */
+  readonly ready: boolean
+  /** False: nothing is pushed; waiters poll, and L1 keeps little. */
+  readonly hasBus: boolean
+  read(key: string): Promise<Uint8Array | undefined>
+  acquire(request: AcquireRequest): Promise<Acquired>
+  publish(request: PublishRequest): Promise<Published>
+  /** Renews the head of the frame `seen`, body untouched. */
+  touch(request: TouchRequest): Promise<'ok' | 'fenced' | 'gone'>
+  /** Extends the lease if it is mine; tells whether anybody waits elsewhere. */
+  renew(request: { key: string; token: Token; leaseMs: number }): Promise<Renewed>
+  /** Gives the lease back and wakes those who wait. */
+  release(request: { key: string; token: Token; why: ReleaseReason }): Promise<void>
+  fail(request: FailRequest): Promise<void>
+  /** Deletes frame and lease of each key together, and always tells everyone. `id` is in the message. */
+  invalidate(keys: readonly string[], id: Token): Promise<void>
+  /** Ends freshness now, deletes the lease, always tells everyone. Without windows: as `invalidate`. */
+  expire(keys: readonly string[], id: Token): Promise<void>
+  write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'>
+  /** Sends beat `n` to this session's own ears; the same round trip brings the store's time. */
+  beat(n: number): Promise<Beat>
+  /** Ends what the session opened itself, never the user's client. Idempotent. */
+  close(): Promise<void>
+}
+
+export interface AcquireRequest {
+  readonly key: string
+  readonly token: Token
+  readonly leaseMs: number
+  /** Stamp of the frame that was seen; `undefined`: none; `'unreadable'`: never answer with a value. */
+  readonly seen: Token | 'unreadable' | undefined
+  /** Holder whose load this caller waited for: only it is given that load's failure. */
+  readonly waitedFor: Token | undefined
+  /** `take`: ask, do not wait. `wait`: when denied, note that somebody waits. `force`: replace the holder. */
+  readonly mode: 'take' | 'wait' | 'force'
+}
+
+export type Acquired =
+  | { readonly type: 'value'; readonly frame: Uint8Array }
+  | { readonly type: 'lease' }
+  /** Somebody else loads; `ms`: what is left of the lease; `token`: whose it is. */
+  | { readonly type: 'wait'; readonly ms: number; readonly token: Token }
+  /** The very load that this caller waited for has failed. */
+  | { readonly type: 'failed'; readonly error: string; readonly backoffMs: number }
+  /** An earlier load failed and nobody may try for `ms`. */
+  | { readonly type: 'backoff'; readonly error: string; readonly ms: number }
+  /** The store answers but refuses writes: load without a lease. `why`: its own word (OOM, READONLY …). */
+  | { readonly type: 'nolease'; readonly why: string }
+
+export interface PublishRequest {
+  readonly key: string
+  readonly token: Token
+  readonly frame: Uint8Array
+  /** Whole life of the frame in the store, a positive integer. */
+  readonly lifeMs: number
+}
+
+/** `kept`: ours to publish, but a newer version's frame is there and stays. Waiters are woken. */
+export type Published = 'ok' | 'fenced' | 'kept'
+
+export interface TouchRequest {
+  readonly key: string
+  readonly token: Token
+  readonly seen: Token
+  /** The new head (see core/frame.ts); the old frame's body is kept behind it. */
+  readonly head: Uint8Array
+  readonly lifeMs: number
+}
+
+export type Renewed = 'lost' | 'alone' | 'awaited'
+
+export type ReleaseReason = 'abort' | 'overload' | 'late' | 'private' | 'unstorable' | 'close'
+
+export interface FailRequest {
+  readonly key: string
+  readonly token: Token
+  /** JSON text for those who waited. */
+  readonly error: string
+  /** No new attempt by anyone for this long; 0: whoever did not wait may try at once. */
+  readonly backoffMs: number
+}
+
+export interface WriteRequest {
+  readonly key: string
+  readonly frame: Uint8Array
+  readonly lifeMs: number
+  /** The frame's stamp; also names the message. */
+  readonly stamp: Token
+  /** Store's time in ms after which this write must not land any more. */
+  readonly notAfter: number
+}
+
+export interface Beat {
+  /** The store's time, ms since 1970. */
+  readonly time: number
+  /** Changes when another server (or another role of it) answers than before. */
+  readonly server: string
+}
+
+/** What processes tell each other. Small: a value only up to 1 KiB. */
+export type BusMessage =
+  | { readonly type: 'published'; readonly key: string; readonly token: Token; readonly frame: Uint8Array | undefined }
+  | { readonly type: 'failed'; readonly key: string; readonly token: Token; readonly error: string; readonly backoffMs: number }
+  | { readonly type: 'released'; readonly key: string; readonly token: Token; readonly why: ReleaseReason }
+  | { readonly type: 'invalidated' | 'expired' | 'written'; readonly key: string; readonly id: Token }
+  | { readonly type: 'beat'; readonly n: number }
+
+// ── codec ───────────────────────────────────────────────────────────────────────────────────────
+
+/** Value to bytes and back. */
+export interface CodecPort extends Codec {
+  /** Written into every frame. 1 MessagePack, 2 JSON; 128 and up: the user's own. */
+  readonly id: number
+  readonly name: string
+  /** Throws `Unstorable` (core/unstorable.ts) with the path of what it cannot keep. */
+  encode(value: unknown): Uint8Array
+  /** Throws when the bytes are not its own. Nothing of the result is shared with `bytes`' pool. */
+  decode(bytes: Uint8Array): unknown
+}
