@@ -1,0 +1,232 @@
+/**
+ * The public types, and nothing else. Defaults stand in cache/options.ts and are compared with the
+ * words here by a test. Tags, batches of loads, guards, schemas and precomputing have their place
+ * in ports and frame, and come with later versions.
+ */
+import type { BreakwaterError } from './core/errors.ts'
+import type { CacheEvents, Counters } from './core/events.ts'
+import type { Clock, Codec, Store } from './ports.ts'
+
+export type Awaitable<T> = T | PromiseLike<T>
+
+/** Milliseconds, or text such as `'250ms'`, `'30s'`, `'10m'`, `'1h'`, `'7d'`. Fractions are rounded up. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
+
+/** Bytes, or text such as `'64MiB'`. */
+export type Bytes = number | `${number}${'B' | 'KiB' | 'MiB' | 'GiB'}`
+
+/** `{ signal: maybeUndefined }` must compile: `undefined` means "not given" everywhere. */
+type Opt<T> = { [K in keyof T]?: T[K] | undefined }
+
+/** What a resource's methods take: a loader without a parameter makes a singleton. */
+export type Keyed<Arg> = unknown extends Arg ? (0 extends 1 & Arg ? Arg : void) : Arg
+
+/** How an entry lives. On the cache: defaults. On a definition or a one-off: overrides; `0` or `false` undoes. */
+export interface EntryDefaults
+  extends Opt<{
+    /** How long an entry is fresh, from the end of its load. `0`: share a running load in this process, store nothing. */
+    ttl: Duration
+    /** After `ttl`: serve stale at once, refresh in the background (RFC 5861). Default `0`. */
+    staleWhileRevalidate: Duration
+    /** After `ttl`: serve stale when the load fails or exceeds `softTimeout` (RFC 5861). Default `0`. */
+    staleIfError: Duration
+    /** With a usable stale value in hand: answer with it after this long, let the load go on. Default `false`. */
+    softTimeout: Duration | false
+    /** Hard deadline of a load: its signal aborts, its callers reject, its key is free again. Default `'30s'`. */
+    loadTimeout: Duration
+    /** The whole time a call waits for other processes; then stale if allowed, else its own load. Default: `loadTimeout`. */
+    waitTimeout: Duration
+    /** Life of a lease, renewed at a third of it while the load runs. Default `'3s'`. */
+    lease: Duration
+    /** Freshness of a negative entry (`null` or `undefined`), never more than `ttl`. `0`: not stored. Default `'30s'`. */
+    negativeTtl: Duration
+    /** After a failed refresh with a stale value in hand: no new attempt for this long. Default `'1s'`. */
+    errorBackoff: Duration
+    /** How long a failure with nothing to serve is remembered. Default `0`. */
+    errorTtl: Duration
+    /** How long a key is remembered as uncacheable after `noStore`, `private` or an unstorable value. Default `'5s'`. */
+    uncacheableFor: Duration
+    /** Random share taken off the ttl at each fill, 0 … 1; never adds. Default `0.1`. */
+    jitter: number
+    /** XFetch (Vattani et al., PVLDB 8, 2015). `maxLead` caps the lead as a share of the ttl. Default `{ beta: 1, maxLead: 0.25 }`. */
+    earlyRefresh: Opt<{ beta: number; maxLead: number }> | false
+    /** `'freeze'`: callers share one frozen copy. `'clone'`: a copy per caller. `'share'`: by reference. Default `'freeze'`. */
+    values: 'freeze' | 'clone' | 'share'
+    /** Default: MessagePack. */
+    codec: Codec
+    /** Largest encoded value that is stored. Default `'8MiB'`. */
+    maxBytes: Bytes
+    /** May a stale value cover this error? False: it is an answer, not a failure. Default: all errors. */
+    isFailure: (error: unknown) => boolean
+  }> {}
+
+export interface CacheOptions
+  extends EntryDefaults,
+    Opt<{
+      /** The shared tier. Left out: this process alone. */
+      store: Store
+      /** Deadline of one store operation. Default `'100ms'`. */
+      storeTimeout: Duration
+      /** How long reads wait, once per process, until the client was ready for the first time. Default `'2s'`. */
+      connectTimeout: Duration
+      /** Freshness of what is loaded while the store is gone, never more than `ttl`. Default `'5s'`. */
+      outageTtl: Duration
+      /** The in-process tier. `ttl`: upper bound for an entry's age here. Default `{ maxEntries: 10_000, maxBytes: '64MiB' }`. */
+      memory: Opt<{ maxEntries: number; maxBytes: Bytes; ttl: Duration }> | false
+      /** Loads at once in this process (`'adaptive'` is 64 for now), and how long one more may queue. Default `{ concurrency: 'adaptive', queue: '5s' }`. */
+      limit: Opt<{ concurrency: number | 'adaptive'; queue: Duration }>
+      /** `false`: keep nothing, but still share, limit and freeze. Default `true`. */
+      enabled: boolean
+      /** Is given every background refresh (serverless platforms). */
+      waitUntil: (work: Promise<unknown>) => void
+      /** Default: the process's own, through the global timers at each call. */
+      clock: Clock
+    }> {
+  /** `[A-Za-z0-9._-]{1,64}`: what separates this application's entries from all others'. */
+  namespace: string
+  ttl: Duration
+}
+
+export interface EntryOptions<Arg, Value>
+  extends EntryDefaults,
+    Opt<{
+      /** Default: `null` and `undefined` mean "does not exist". */
+      isNegative: (value: Value) => boolean
+      /** `false`: not in the in-process tier. Default `true`. */
+      memory: boolean
+      /** `false`: not in the shared tier. Default `true`. */
+      store: boolean
+      /** Supplies a value when the load failed and nothing stale may be served; not stored. */
+      fallback: (error: unknown, arg: Arg) => Value
+      /** What a failure becomes for those who waited in another process. */
+      errors: Opt<{ toWire(error: unknown): unknown; fromWire(json: unknown): Error }>
+    }> {}
+
+/** Write `load` before options that take its value: inference goes from left to right. */
+export interface Definition<Arg, Value> extends EntryOptions<NoInfer<Arg>, NoInfer<Value>> {
+  /** Unique within the cache; part of every key. */
+  name: string
+  load(arg: Arg, ctx: LoadContext): Awaitable<Value>
+  /** What of the argument identifies the entry. Default: the argument itself. */
+  key?: ((arg: NoInfer<Arg>) => unknown) | undefined
+  /** Part of every key: another version never sees these entries. */
+  version?: string | number | undefined
+}
+
+/** Closures: they may be taken out of ctx. */
+export interface EntryContext {
+  /** Overrides the entry's ttl. */
+  ttl(ttl: Duration): void
+  /** Kept with the entry and given to the next load in `previous`: an ETag, say. */
+  meta(meta: unknown): void
+  /** The result is shared with the callers who joined, and not stored. */
+  noStore(): void
+  /** The result is for the starting call alone; everyone else who joined loads for themselves. */
+  private(): void
+}
+
+export interface LoadContext<Value = unknown, Meta = unknown> extends EntryContext {
+  readonly key: string
+  /** Aborts when the last caller has left, at the deadline, and at `close()`. */
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970 at which this load is given up. */
+  readonly deadline: number
+  readonly reason: 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'
+  /** Present after expiry and `expire`, absent after any invalidation. */
+  readonly previous: { value: Value; storedAt: number; meta: Meta } | undefined
+  /** `return ctx.notModified()`: renews the previous value. Throws `NO_PREVIOUS` when nothing is there to renew. */
+  notModified(): never
+}
+
+export type LoadOnce<Value> = { load(ctx: LoadContext): Awaitable<Value> }['load']
+
+/** Each caller's own: never changes what another caller gets. */
+export interface Call
+  extends Opt<{
+    /** Rejects this call with `signal.reason`. The load stops when its last caller has left. */
+    signal: AbortSignal
+    /** Then the stale value where one is allowed, else `WAIT_TIMEOUT`. The load goes on. */
+    timeout: Duration
+    /** Oldest acceptable value, counted from the start of its load. */
+    maxAge: Duration
+  }> {}
+
+export interface Stored<Value> {
+  value: Value
+  /** Milliseconds since 1970. */
+  storedAt: number
+  freshUntil: number
+}
+
+export type Peek<Value> =
+  | { state: 'missing' }
+  | ({ state: 'fresh' | 'stale'; meta: unknown } & Stored<Value>)
+
+export type Lookup<Value> =
+  | { outcome: 'placeholder' | 'fallback' | 'refused'; value: Value }
+  | ({
+      outcome: 'hit' | 'stale' | 'loaded' | 'waited'
+      tier: 'memory' | 'store' | 'source'
+    } & Stored<Value>)
+
+/** By address: a key of the cache, an argument of a resource. */
+interface Addressed<Address> {
+  /** Makes the entry unusable, in every tier and process, loads in flight included. */
+  invalidate(at: Address): Promise<void>
+  invalidateMany(at: readonly Address[]): Promise<void>
+  /** Makes the entry stale as of now; with no stale window it is `invalidate`. */
+  expire(at: Address): Promise<void>
+  expireMany(at: readonly Address[]): Promise<void>
+}
+
+/** Made by `cache.define`, once, at module level. */
+export interface Resource<Arg, Value> extends Addressed<Arg> {
+  readonly name: string
+  /** Names the entry for logs and the command line. */
+  key(arg: Arg): string
+  get(arg: Arg, call?: Call): Promise<Value>
+  /** `get` with the story: outcome, tier, instants. */
+  lookup(arg: Arg, call?: Call): Promise<Lookup<Value>>
+  /** Loads now; never joins a load that began before. Rejects if that fails, and keeps the old entry. */
+  refresh(arg: Arg, call?: Call): Promise<Value>
+  /** In input order; duplicates are answered at each position. Rejects with the first failure. */
+  getMany(args: readonly Arg[], call?: Call): Promise<Value[]>
+  getManySettled(args: readonly Arg[], call?: Call): Promise<PromiseSettledResult<Value>[]>
+  /** Never loads. */
+  peek(arg: Arg): Promise<Peek<Value>>
+  /** Fences loads in flight exactly as `invalidate` does. */
+  set(arg: Arg, value: Value, options?: EntryOptions<Arg, Value>): Promise<void>
+}
+
+export interface Cache extends Addressed<string>, AsyncDisposable {
+  define<Arg, Value>(definition: Definition<Arg, Value>): Resource<Keyed<Arg>, Value>
+  /** One-off: the same engine for a key and a loader given at the call. */
+  getOrLoad<Value>(
+    key: string,
+    load: LoadOnce<Value>,
+    options?: EntryOptions<string, NoInfer<Value>> & Call,
+  ): Promise<Value>
+  peek<Value = unknown>(key: string): Promise<Peek<Value>>
+  set<Value>(key: string, value: Value, options?: EntryOptions<string, NoInfer<Value>>): Promise<void>
+  /** Returns what removes the listener. A listener that throws harms nobody. */
+  on<E extends keyof CacheEvents>(event: E, listener: (event: CacheEvents[E]) => void): () => void
+  /** Running totals per definition; one-off keys count as `''`. Synchronous, no I/O. */
+  counters(): Readonly<Record<string, Readonly<Counters>>>
+  /** A snapshot, synchronous, no I/O. `degraded` still serves. */
+  health(): Health
+  /** Resolves when no load, refresh or publish is under way. */
+  idle(): Promise<void>
+  /** Drains within `timeout` (default `'5s'`), then rejects who still waits. Never closes the user's client. */
+  close(options?: Opt<{ timeout: Duration }>): Promise<void>
+}
+
+export interface Health {
+  status: 'ok' | 'degraded' | 'closed'
+  store: 'none' | 'up' | 'down'
+  bus: 'none' | 'up' | 'silent'
+  loads: { running: number; queued: number }
+  /** Entries that missed their precompute. */
+  late: readonly { name: string; key: string; expiresAt: number }[]
+}
+
+export type { BreakwaterError }

@@ -1,0 +1,87 @@
+/**
+ * Everything that can be told about a cache. Events are made only while somebody listens; counters
+ * always run, one record of plain integers per definition.
+ */
+export type Outcome = 'hit' | 'stale' | 'loaded' | 'waited' | 'fallback' | 'placeholder' | 'refused'
+
+export type LoadReason = 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'
+
+/** Why a load ran without a lease. */
+export type Unleased = 'waited' | 'store' | 'nolease' | 'uncacheable' | 'private' | 'local'
+
+interface At {
+  /** The definition's name; `''` for one-off keys. */
+  readonly name: string
+  readonly key: string
+}
+
+export interface CacheEvents {
+  /** A caller got a value. */
+  answer: At & { readonly outcome: Outcome }
+  /** A load ended well; `ms` is the loader alone. */
+  load: At & { readonly ms: number; readonly reason: LoadReason; readonly unleased: Unleased | undefined }
+  /** A load failed, in the foreground or in the background. */
+  loadFailed: At & { readonly error: unknown; readonly reason: LoadReason }
+  /** A publish was refused because the lease was no longer ours. */
+  fenced: At
+  /** A call waited for another process. */
+  waited: At & { readonly ms: number }
+  invalidated: { readonly keys?: string[]; readonly tags?: string[] }
+  /** A value that the codec cannot keep, or that is too large; `path` as in `$.author.save: function`. */
+  unstorable: At & { readonly path: string }
+  /** Bytes in the store that could not be read: a miss. */
+  unreadable: At & { readonly why: string }
+  /** A callback of the user's threw (isNegative, toWire …): the value was answered, not stored. */
+  callbackFailed: At & { readonly callback: string; readonly error: unknown }
+  /** An operation of the store failed or exceeded its deadline. */
+  storeFailed: { readonly operation: string; readonly error: unknown }
+  /** The breaker in front of the store. */
+  breaker: { readonly state: 'closed' | 'open' }
+  /** Hearing of the bus was lost or proved again. */
+  bus: { readonly state: 'up' | 'silent' }
+}
+
+/** Running totals since the cache was made. */
+export interface Counters {
+  hitMemory: number
+  hitStore: number
+  stale: number
+  loaded: number
+  waited: number
+  fallback: number
+  /** Answers that say "does not exist". Counted beside their outcome. */
+  negative: number
+  failed: number
+  loads: number
+  loadsFailed: number
+  /** Loads by what called for them. */
+  loadsMiss: number
+  loadsStale: number
+  loadsEarly: number
+  loadsForced: number
+  /** Loads without a lease, by why. */
+  unleasedWaited: number
+  unleasedStore: number
+  unleasedNolease: number
+  unleasedUncacheable: number
+  unleasedPrivate: number
+  unleasedLocal: number
+  leases: number
+  leasesLost: number
+  published: number
+  fenced: number
+  invalidated: number
+  unstorable: number
+  unreadable: number
+  overloaded: number
+}
+
+export function newCounters(): Counters {
+  return {
+    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, negative: 0, failed: 0,
+    loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
+    unleasedWaited: 0, unleasedStore: 0, unleasedNolease: 0, unleasedUncacheable: 0,
+    unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,
+    invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0,
+  } // prettier-ignore
+}
