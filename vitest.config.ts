@@ -4,9 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
-    maxWorkers: 2,
   },
 })

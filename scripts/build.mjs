@@ -31,7 +31,8 @@ const projects = [
 export function build(names, { force = false } = {}) {
   const wanted = projects.filter(
     ({ name }) =>
-      names.includes(name) || projects.some((p) => names.includes(p.name) && p.needs.includes(name)),
+      names.includes(name) ||
+      projects.some((p) => names.includes(p.name) && p.needs.includes(name)),
   )
   return wanted.every((project) => buildOne(project, force))
 }

@@ -33,7 +33,9 @@ const current = existsSync(target) ? readFileSync(target, 'utf8') : undefined
 if (process.argv.includes('--check')) {
   if (files.length === 0 && current === undefined) process.exit(0)
   if (current !== generated) {
-    console.error('src/redis/scripts.generated.ts is stale: run `npm run lua` and commit the result')
+    console.error(
+      'src/redis/scripts.generated.ts is stale: run `npm run lua` and commit the result',
+    )
     process.exit(1)
   }
 } else if (current !== generated) {
@@ -48,18 +50,32 @@ function embed(file) {
   const lines = readFileSync(join(luaFolder, file), 'utf8').split(/\r?\n/)
   const headerEnd = lines.findIndex((line) => !line.startsWith('--'))
   const header = lines.slice(0, headerEnd === -1 ? lines.length : headerEnd)
-  const code = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('--'))
+  const code = lines
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('--'))
   const source = code.join('\n')
 
   const fault = (/** @type {string} */ text) => faults.push(`src/redis/lua/${file}: ${text}`)
-  if (/\[=*\[/.test(lines.join('\n'))) fault('expected no long brackets ([[ … ]]), which stripping would break')
+  if (/\[=*\[/.test(lines.join('\n')))
+    fault('expected no long brackets ([[ … ]]), which stripping would break')
   if (source.startsWith('#!')) fault('expected no shebang')
-  if (!header.some((line) => /^--\s*returns\b/.test(line))) fault('expected a header line `-- returns …`')
+  if (!header.some((line) => /^--\s*returns\b/.test(line)))
+    fault('expected a header line `-- returns …`')
 
   const keys = declared(header, /^--\s*KEYS\[(\d+)\]\s+\S/)
   const argv = declared(header, /^--\s*ARGV\[(\d+)\]\s+([A-Za-z]\w*)/)
-  compare('KEYS', keys.map(({ index }) => index), source, fault)
-  compare('ARGV', argv.map(({ index }) => index), source, fault)
+  compare(
+    'KEYS',
+    keys.map(({ index }) => index),
+    source,
+    fault,
+  )
+  compare(
+    'ARGV',
+    argv.map(({ index }) => index),
+    source,
+    fault,
+  )
 
   return {
     name: basename(file, '.lua').replace(/[-_](\w)/g, (_, letter) => letter.toUpperCase()),
@@ -91,7 +107,9 @@ function compare(table, indices, source, fault) {
   if (indices.some((index, position) => index !== position + 1)) {
     fault(`expected the header to list ${table} as 1, 2, 3 …, got ${indices.join(', ')}`)
   }
-  const literal = [...source.matchAll(new RegExp(`\\b${table}\\[(\\d+)\\]`, 'g'))].map((m) => Number(m[1]))
+  const literal = [...source.matchAll(new RegExp(`\\b${table}\\[(\\d+)\\]`, 'g'))].map((m) =>
+    Number(m[1]),
+  )
   const used = new Set(literal)
   // `ARGV[i]` or `unpack(ARGV, …)`: then only what is named literally can be compared.
   const dynamic = new RegExp(`\\b${table}\\b(?!\\[\\d+\\])`).test(source)
@@ -99,7 +117,8 @@ function compare(table, indices, source, fault) {
     if (!indices.includes(index)) fault(`uses ${table}[${index}], which the header does not list`)
   }
   for (const index of indices) {
-    if (!dynamic && !used.has(index)) fault(`the header lists ${table}[${index}], which nothing uses`)
+    if (!dynamic && !used.has(index))
+      fault(`the header lists ${table}[${index}], which nothing uses`)
   }
 }
 

@@ -27,11 +27,15 @@ function npm(root, command) {
   const options = [command, '--include=dev', '--include=optional', '--no-audit', '--no-fund']
   const cli = process.env.npm_execpath
   const viaNode = cli !== undefined && /npm-cli\.c?js$/.test(cli)
-  const { status } = spawnSync(viaNode ? process.execPath : 'npm', viaNode ? [cli, ...options] : options, {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: !viaNode && process.platform === 'win32',
-  })
+  const { status } = spawnSync(
+    viaNode ? process.execPath : 'npm',
+    viaNode ? [cli, ...options] : options,
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+      shell: !viaNode && process.platform === 'win32',
+    },
+  )
   return status === 0
 }
 

@@ -13,7 +13,10 @@ const managers = [
   {
     program: 'apt-get',
     root: true,
-    steps: [[...apt, 'update'], [...apt, 'install', '--no-install-recommends', 'redis-server']],
+    steps: [
+      [...apt, 'update'],
+      [...apt, 'install', '--no-install-recommends', 'redis-server'],
+    ],
   },
   { program: 'apk', root: true, steps: [['apk', 'add', '--no-cache', 'redis']] },
   { program: 'dnf', root: true, steps: [['dnf', 'install', '-y', '/usr/bin/redis-server']] },
@@ -23,7 +26,8 @@ const managers = [
 /** @returns {{ trouble: string }} the end of a sentence: why there is still no server */
 export function installRedis() {
   const manager = managers.find(({ program }) => succeeds([program, '--version']))
-  if (manager === undefined) return { trouble: 'no package manager that could install it is known here.' }
+  if (manager === undefined)
+    return { trouble: 'no package manager that could install it is known here.' }
   const { program, root, steps } = manager
   if (root && process.getuid?.() !== 0) {
     return { trouble: `installing it with ${program} needs root.` }
@@ -33,7 +37,10 @@ export function installRedis() {
     const last = steps.at(-1)
     return steps.find((step) => !run(step) && step === last)
   })
-  return { trouble: failed === undefined ? 'what was installed does not run.' : `\`${failed.join(' ')}\` failed.` }
+  return {
+    trouble:
+      failed === undefined ? 'what was installed does not run.' : `\`${failed.join(' ')}\` failed.`,
+  }
 }
 
 /**
@@ -57,7 +64,8 @@ function withoutServices(debian, work) {
       remove()
       process.removeListener('exit', remove)
     }
-    if (debian && succeeds(['systemctl', '--version'])) succeeds(['systemctl', 'disable', 'redis-server'])
+    if (debian && succeeds(['systemctl', '--version']))
+      succeeds(['systemctl', 'disable', 'redis-server'])
   }
 }
 

@@ -24,7 +24,10 @@ export function ping(address) {
   const port = Number(url.port || 6379)
   const user = decodeURIComponent(url.username)
   const password = decodeURIComponent(url.password)
-  const commands = [...(password === '' ? [] : [['AUTH', ...(user === '' ? [] : [user]), password]]), ['PING']]
+  const commands = [
+    ...(password === '' ? [] : [['AUTH', ...(user === '' ? [] : [user]), password]]),
+    ['PING'],
+  ]
 
   return new Promise((resolve) => {
     const secure = url.protocol === 'rediss:'
@@ -36,7 +39,9 @@ export function ping(address) {
       resolve(trouble)
     }
     const timer = setTimeout(() => finish(`no answer within ${deadlineMs / 1000} s`), deadlineMs)
-    socket.on(secure ? 'secureConnect' : 'connect', () => socket.write(commands.map(encode).join('')))
+    socket.on(secure ? 'secureConnect' : 'connect', () =>
+      socket.write(commands.map(encode).join('')),
+    )
     socket.on('error', (error) => finish(error.message || `${host}:${port} refused the connection`))
     socket.on('close', () => finish('the connection was closed'))
     socket.on('data', (bytes) => {

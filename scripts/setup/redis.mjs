@@ -27,7 +27,8 @@ export async function findRedis() {
     )
     process.exit(1)
   }
-  if (process.env.BREAKWATER_REDIS_SERVER === 'none') return { server: 'none', missing: 'It was disabled by BREAKWATER_REDIS_SERVER=none.' }
+  if (process.env.BREAKWATER_REDIS_SERVER === 'none')
+    return { server: 'none', missing: 'It was disabled by BREAKWATER_REDIS_SERVER=none.' }
   const present = findProgram()
   if (present !== undefined) return { server: present }
   const { trouble } = installRedis()
@@ -48,7 +49,9 @@ function findProgram() {
   if (chosen !== undefined && chosen !== '') {
     if (chosen !== 'none' && works(chosen)) return chosen
     if (chosen === 'none') return undefined
-    console.error(`BREAKWATER_REDIS_SERVER is "${chosen}", which is not a Redis server that runs here.`)
+    console.error(
+      `BREAKWATER_REDIS_SERVER is "${chosen}", which is not a Redis server that runs here.`,
+    )
     process.exit(1)
   }
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
