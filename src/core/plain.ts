@@ -1,0 +1,43 @@
+/**
+ * Which objects are only data. Asked by prototype and never by constructor or tag, which belong to
+ * the object; a root prototype from another realm (a vm context, a test runner) counts as ours.
+ */
+
+/** A record: `{}`, or without a prototype. No class instance, however empty. */
+export function isPlain(value: object): value is Record<string, unknown> {
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return !Array.isArray(value)
+  return isRoot(prototype)
+}
+
+/** An array itself, no subclass. */
+export function isPlainArray(value: object): value is unknown[] {
+  return Array.isArray(value) && (isBuiltin(value, Array.prototype) || isPrototypeless(value))
+}
+
+/** A real Date, no subclass, whatever its tag says. */
+export function isDate(value: object): value is Date {
+  if (!isBuiltin(value, Date.prototype)) return false
+  try {
+    Date.prototype.getTime.call(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isBuiltin(value: object, ours: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === ours) return true
+  if (prototype === null) return false
+  const parent: object | null = Object.getPrototypeOf(prototype)
+  return parent !== null && parent !== Object.prototype && isRoot(parent)
+}
+
+function isPrototypeless(value: object): boolean {
+  return Object.getPrototypeOf(value) === null
+}
+
+function isRoot(prototype: object): boolean {
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+}
