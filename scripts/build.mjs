@@ -67,7 +67,7 @@ function sourcesOf({ folder }) {
   const source = join(root, folder, 'src')
   if (!existsSync(source)) return []
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  return files.filter((file) => /\.ts$/.test(file) && !file.endsWith('.d.ts')).sort()
+  return files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts')).sort()
 }
 
 /**
