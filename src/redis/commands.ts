@@ -1,0 +1,53 @@
+/**
+ * What breakwater needs of a Redis client, and nothing more: an adapter per client implements it.
+ * Replies are bytes; keys get the client's own key prefix from the client, channels get none.
+ * No deadline, no queue and no retry here: the client's own behaviour, and ours above.
+ */
+
+export type Bytes = Uint8Array
+export type Argument = string | Bytes
+
+export interface ScriptCall {
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+}
+
+export interface RedisCommands {
+  /** Database number and key prefix of this client: part of the channels' names. */
+  readonly db: number
+  readonly keyPrefix: string
+  readonly ready: boolean
+  get(key: string): Promise<Bytes | null>
+  evalsha(sha1: string, call: ScriptCall): Promise<unknown>
+  eval(source: string, call: ScriptCall): Promise<unknown>
+  /** Many calls, one write to the socket. In order; a failed one is its error. */
+  evalshaMany(sha1: string, calls: readonly ScriptCall[]): Promise<unknown[]>
+  publish(channel: string, message: Bytes): Promise<unknown>
+  /** Seconds and microseconds. */
+  time(): Promise<readonly unknown[]>
+  info(section: string): Promise<string>
+  /** Calls back on every change of `ready`. Returns what ends that. */
+  watch(onReady: (ready: boolean) => void): () => void
+  /** Connects a client that was made to connect later. */
+  connect(onFault: (error: unknown) => void): void
+}
+
+export interface Subscription {
+  readonly channels: readonly string[]
+  onMessage(channel: string, message: Bytes): void
+  /** `up`: the server has confirmed every channel on the present connection. */
+  onState(state: 'up' | 'down'): void
+  onFault(error: unknown): void
+  /** Runs once after `ms`, keeps no process alive; returns what cancels it. */
+  after(ms: number, run: () => void): () => void
+  random(): number
+}
+
+/** Keeps one subscription alive across reconnects until the returned function is called. */
+export type Subscribe = (subscription: Subscription) => () => Promise<void>
+
+export interface RedisConnection {
+  readonly commands: RedisCommands
+  /** `undefined`: no bus. */
+  readonly subscribe: Subscribe | undefined
+}

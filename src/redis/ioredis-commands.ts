@@ -1,0 +1,73 @@
+/**
+ * The commands by an ioredis client. Only named methods are used: `callBuffer` of ioredis 5 and 6
+ * loses the command's name under `enableAutoPipelining`. Replies are asked for as Buffers, so
+ * `stringNumbers` and RESP3 change nothing but integers, which the reader accepts in every form.
+ */
+import type { Argument, RedisCommands, ScriptCall } from './commands.ts'
+import type { IoredisClient } from './ioredis-client.ts'
+
+export function ioredisCommands(client: IoredisClient): RedisCommands {
+  return {
+    db: client.condition?.select ?? client.options.db ?? 0,
+    keyPrefix: prefixText(client.options.keyPrefix),
+    get ready() {
+      return client.status === 'ready'
+    },
+    get: (key) => client.getBuffer(key),
+    evalsha: (sha1, call) => client.evalshaBuffer(sha1, ...flat(call)),
+    eval: (source, call) => client.evalBuffer(source, ...flat(call)),
+    evalshaMany: async (sha1, calls) => {
+      const pipeline = client.pipeline()
+      for (const call of calls) pipeline.evalshaBuffer(sha1, ...flat(call))
+      const replies = (await pipeline.exec()) ?? []
+      return replies.map(([error, reply]) => error ?? reply)
+    },
+    publish: (channel, message) => client.publish(channel, bytes(message)),
+    time: () => client.time(),
+    info: (section) => client.info(section),
+    watch: (onReady) => watchReady(client, onReady),
+    connect: (onFault) => {
+      if (client.status === 'wait') client.connect().catch(onFault)
+    },
+  }
+}
+
+function watchReady(client: IoredisClient, onReady: (ready: boolean) => void): () => void {
+  let ready = client.status === 'ready'
+  const turn = (next: boolean) => {
+    if (ready === next) return
+    ready = next
+    onReady(next)
+  }
+  // ioredis emits later than it changes its status: a connection that broke at once is no news.
+  const up = () => turn(client.status === 'ready')
+  const down = () => turn(false)
+  client.on('ready', up)
+  client.on('close', down)
+  client.on('end', down)
+  return () => {
+    client.removeListener('ready', up)
+    client.removeListener('close', down)
+    client.removeListener('end', down)
+  }
+}
+
+function flat({ keys, args }: ScriptCall): (string | number | Uint8Array)[] {
+  return [keys.length, ...keys, ...args.map(argument)]
+}
+
+function argument(value: Argument): string | Uint8Array {
+  return typeof value === 'string' ? value : bytes(value)
+}
+
+/** ioredis writes a Uint8Array that is no Buffer as its comma-separated text. */
+function bytes(value: Uint8Array): Buffer {
+  return Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+}
+
+function prefixText(prefix: string | Uint8Array | undefined): string {
+  if (prefix === undefined || prefix === null) return ''
+  return typeof prefix === 'string' ? prefix : Buffer.from(prefix).toString('latin1')
+}

@@ -1,0 +1,38 @@
+/**
+ * Names in Redis: the two keys of an entry and the channels. The part in braces is the hash tag:
+ * both keys of an entry lie in one slot, and nothing else fixes the layout. Channels know neither
+ * key prefix nor database number, so both are in their names; the prefix, which may be any text,
+ * comes last.
+ */
+import { escapeKey } from '../core/escape.ts'
+
+export interface Layout {
+  frameKey(key: string): string
+  leaseKey(key: string): string
+  /** Everyone's of this namespace. */
+  readonly channel: string
+  /** This session's alone, for its beats. */
+  readonly ownChannel: string
+}
+
+export interface Place {
+  readonly namespace: string
+  readonly id: string
+  readonly db: number
+  readonly keyPrefix: string
+}
+
+export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
+  const start = `bw:${namespace}:{`
+  return {
+    frameKey: (key) => `${start}${hashTag(key)}}:v`,
+    leaseKey: (key) => `${start}${hashTag(key)}}:l`,
+    channel: `bw:${namespace}:${db}:${keyPrefix}`,
+    ownChannel: `bw:${namespace}:${db}@${id}:${keyPrefix}`,
+  }
+}
+
+/** Redis hashes the whole key when the tag is empty. A `%` alone is no escape of anything. */
+function hashTag(key: string): string {
+  return key === '' ? '%' : escapeKey(key)
+}

@@ -1,0 +1,110 @@
+/**
+ * A message between processes as bytes: `b1`, a letter for its type, the token with its length
+ * (u8), the escaped key with its length (u16), and the rest, which depends on the type. What
+ * cannot be read (another version, another program) is ignored: the bus promises no delivery.
+ */
+import { escapeKey, unescapeKey } from '../core/escape.ts'
+import type { BusMessage, ReleaseReason } from '../ports.ts'
+
+const letters = {
+  published: 'p',
+  failed: 'f',
+  released: 'r',
+  invalidated: 'i',
+  expired: 'e',
+  written: 'w',
+} as const
+
+const reasons: ReadonlySet<string> = new Set<ReleaseReason>([
+  'abort',
+  'overload',
+  'late',
+  'private',
+  'unstorable',
+  'close',
+])
+
+export function encodeMessage(message: BusMessage): Buffer {
+  switch (message.type) {
+    case 'beat':
+      return Buffer.from(`b1b${message.n}`)
+    case 'published':
+      return envelope(message.type, message.token, message.key, message.frame ?? '')
+    case 'failed': {
+      const rest = `${Math.ceil(message.backoffMs)} ${message.error}`
+      return envelope(message.type, message.token, message.key, rest)
+    }
+    case 'released':
+      return envelope(message.type, message.token, message.key, message.why)
+    case 'invalidated':
+    case 'expired':
+    case 'written':
+      return envelope(message.type, message.id, message.key, '')
+  }
+}
+
+function envelope(
+  type: keyof typeof letters,
+  token: string,
+  key: string,
+  rest: string | Uint8Array,
+): Buffer {
+  const escaped = escapeKey(key)
+  const size = Buffer.byteLength(escaped)
+  const bytes = Buffer.allocUnsafe(6 + token.length + size + Buffer.byteLength(rest))
+  bytes.write(`b1${letters[type]}`, 0, 'latin1')
+  let at = bytes.writeUInt8(token.length, 3)
+  at += bytes.write(token, at, 'latin1')
+  at = bytes.writeUInt16BE(size, at)
+  at += bytes.write(escaped, at)
+  if (typeof rest === 'string') bytes.write(rest, at)
+  else bytes.set(rest, at)
+  return bytes
+}
+
+export function decodeMessage(message: Uint8Array): BusMessage | undefined {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  if (bytes.length < 4 || bytes[0] !== 0x62 || bytes[1] !== 0x31) return undefined
+  const letter = String.fromCharCode(bytes[2]!)
+  if (letter === 'b') {
+    const n = Number(bytes.toString('latin1', 3))
+    return Number.isSafeInteger(n) ? { type: 'beat', n } : undefined
+  }
+  const tokenEnd = 4 + bytes[3]!
+  if (bytes.length < tokenEnd + 2) return undefined
+  const keyEnd = tokenEnd + 2 + bytes.readUInt16BE(tokenEnd)
+  if (bytes.length < keyEnd) return undefined
+  const token = bytes.toString('latin1', 4, tokenEnd)
+  const key = unescapeKey(bytes.toString('utf8', tokenEnd + 2, keyEnd))
+  return withRest(letter, token, key, bytes.subarray(keyEnd))
+}
+
+function withRest(
+  letter: string,
+  token: string,
+  key: string,
+  rest: Buffer,
+): BusMessage | undefined {
+  switch (letter) {
+    case letters.published:
+      return { type: 'published', key, token, frame: rest.length === 0 ? undefined : rest }
+    case letters.failed: {
+      const [, ms, error] = /^(\d+) (.*)$/s.exec(rest.toString()) ?? []
+      if (ms === undefined || error === undefined) return undefined
+      return { type: 'failed', key, token, error, backoffMs: Number(ms) }
+    }
+    case letters.released: {
+      const why = rest.toString('latin1')
+      if (!reasons.has(why)) return undefined
+      return { type: 'released', key, token, why: why as ReleaseReason }
+    }
+    case letters.invalidated:
+      return { type: 'invalidated', key, id: token }
+    case letters.expired:
+      return { type: 'expired', key, id: token }
+    case letters.written:
+      return { type: 'written', key, id: token }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Error replies that mean "I answer, but I do not take writes (from you)": the key can be loaded
+ * without a lease. Everything else (LOADING, NOAUTH, BUSY, a lost connection) is a store that
+ * does not answer. Redis 6 puts the word behind the name of the script that met it.
+ */
+
+const refusing = /(?:^|[\s-])(OOM|READONLY|MISCONF|NOREPLICAS|NOPERM)\b/
+
+export function refusalOf(error: unknown): string | undefined {
+  return error instanceof Error ? refusing.exec(error.message)?.[1] : undefined
+}
+
+export function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('WRONGTYPE')
+}

@@ -1,0 +1,54 @@
+/**
+ * A script by its SHA, and by its source when the server does not know it (any more): after a
+ * restart, a failover, SCRIPT FLUSH. EVAL registers it again, so only the first call pays twice.
+ */
+import type { RedisCommands, ScriptCall } from './commands.ts'
+import type { ScriptSource } from './scripts.generated.ts'
+
+/** Calls per write to the socket: bounds memory, and what one slow write holds up. */
+const batch = 500
+
+export async function runScript(
+  commands: RedisCommands,
+  script: ScriptSource,
+  call: ScriptCall,
+): Promise<unknown> {
+  try {
+    return await commands.evalsha(script.sha1, call)
+  } catch (error) {
+    if (!isUnknownScript(error)) throw error
+    return commands.eval(script.source, call)
+  }
+}
+
+/** All or an error: the first one, after every call has been answered. */
+export async function runScriptMany(
+  commands: RedisCommands,
+  script: ScriptSource,
+  calls: readonly ScriptCall[],
+): Promise<void> {
+  let failed: { readonly error: unknown } | undefined
+  for (let from = 0; from < calls.length; from += batch) {
+    const error = await runBatch(commands, script, calls.slice(from, from + batch))
+    failed ??= error
+  }
+  if (failed !== undefined) throw failed.error
+}
+
+async function runBatch(
+  commands: RedisCommands,
+  script: ScriptSource,
+  calls: readonly ScriptCall[],
+): Promise<{ readonly error: unknown } | undefined> {
+  const replies = await commands.evalshaMany(script.sha1, calls)
+  const unknown = calls.filter((_, index) => isUnknownScript(replies[index]))
+  const failed = replies.find((reply) => reply instanceof Error && !isUnknownScript(reply))
+  if (failed !== undefined) return { error: failed }
+  // The first registers the script for the rest, so that its source is sent once.
+  for (const call of unknown) await runScript(commands, script, call)
+  return undefined
+}
+
+function isUnknownScript(reply: unknown): boolean {
+  return reply instanceof Error && reply.message.startsWith('NOSCRIPT')
+}

@@ -1,0 +1,75 @@
+// Generated from src/redis/lua/*.lua by scripts/embed-lua.mjs. Do not edit: run `npm run lua`.
+
+export interface ScriptSource {
+  readonly name: string
+  readonly source: string
+  readonly sha1: string
+  readonly keys: number
+  readonly argv: readonly string[]
+}
+
+export const scripts = {
+  acquire: {
+    name: "acquire",
+    source: "local token, waitedFor, mode = ARGV[1], ARGV[4], ARGV[5]\nif mode ~= 'force' and ARGV[3] ~= 'unreadable' then\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 41)\nif type(top) == 'string' and #top == 42 and string.sub(top, 1, 3) == 'bw\\001'\nand string.sub(top, 21, 42) ~= ARGV[3] then\nreturn { 'value', redis.call('GET', KEYS[1]) }\nend\nend\nlocal time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\nlocal record = redis.pcall('GET', KEYS[2])\nlocal holder, awaited, failed, collect, backoff, text\nlocal left = 0\nif type(record) == 'string' then\nholder, awaited, failed, collect, backoff, text =\nstring.match(record, '^bw1 (%S+) (%d+) (%S+) (%d+) (%d+) (.*)$')\nleft = redis.call('PTTL', KEYS[2])\nend\nif holder == nil or left < 0 then\nholder, awaited, failed, collect, backoff, text = '-', 0, '-', 0, 0, ''\nend\nawaited, collect, backoff = tonumber(awaited), tonumber(collect), tonumber(backoff)\nlocal function write(who, waiting, ...)\nlocal value = string.format('bw1 %s %.0f %s %.0f %.0f ', who, waiting, failed, collect, backoff)\nreturn redis.pcall('SET', KEYS[2], value .. text, ...)\nend\nif failed ~= '-' and failed == waitedFor and collect > now then\nreturn { 'failed', text, string.format('%.0f', math.max(0, backoff - now)) }\nend\nif holder == '-' then\nif backoff > now and mode ~= 'force' then\nreturn { 'backoff', text, string.format('%.0f', backoff - now) }\nend\nelseif holder ~= token and mode ~= 'force' then\nlocal waiting = now + left + 250\nif mode == 'wait' and waiting > awaited then write(holder, waiting, 'KEEPTTL') end\nreturn { 'wait', left, holder }\nend\nif collect <= now then\nfailed, collect, backoff, text = '-', 0, 0, ''\nend\nlocal done = write(token, awaited, 'PX', ARGV[2])\nif done.err then\nreturn { 'nolease', string.match(done.err, '%u%u%u+') or 'ERR' }\nend\nreturn { 'lease' }",
+    sha1: "00a22a928e2fe7809e56d8ee7dda791fc6770600",
+    keys: 2,
+    argv: ["token","leaseMs","seen","waitedFor","mode"],
+  },
+  expire: {
+    name: "expire",
+    source: "redis.call('DEL', KEYS[2])\nlocal kept = false\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 97)\nif type(top) == 'string' and #top == 98 and string.sub(top, 1, 3) == 'bw\\001' then\nlocal time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\nlocal expiredAt = struct.unpack('>d', top, 13)\nlocal freshUntil, whileRevalidate, ifError = struct.unpack('>ddd', top, 59)\nlocal ended = math.min(freshUntil, now)\nif expiredAt > 0 then ended = math.min(ended, expiredAt) end\nlocal window = math.max(whileRevalidate, ifError)\nlocal life = math.ceil(ended + window - now)\nif window > 0 and life > 0 and life < 1e15 then\nlocal done = redis.pcall('SETRANGE', KEYS[1], 12, struct.pack('>d', ended))\nkept = type(done) == 'number'\nlocal left = redis.call('PTTL', KEYS[1])\nif kept and (left < 0 or life < left) then\nredis.call('PEXPIRE', KEYS[1], string.format('%.0f', life))\nend\nend\nend\nif kept then\nredis.call('PUBLISH', ARGV[1], ARGV[2])\nreturn 'expired'\nend\nredis.call('DEL', KEYS[1])\nredis.call('PUBLISH', ARGV[1], ARGV[3])\nreturn 'invalidated'",
+    sha1: "b8008eb1f74c88d5f57718148c9a6dc5c6e53185",
+    keys: 2,
+    argv: ["channel","expired","invalidated"],
+  },
+  fail: {
+    name: "fail",
+    source: "local record = redis.pcall('GET', KEYS[1])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nif holder ~= ARGV[1] then return 'lost' end\nlocal time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\nlocal marker = string.format('bw1 - 0 %s %.0f %.0f ', ARGV[1], now + ARGV[4], now + ARGV[3]) .. ARGV[2]\nlocal done = redis.pcall('SET', KEYS[1], marker, 'PX', ARGV[4])\nif done.err then redis.call('DEL', KEYS[1]) end\nif tonumber(awaited) > now then redis.pcall('PUBLISH', ARGV[5], ARGV[6]) end\nreturn 'ok'",
+    sha1: "2f4176c3235d441501e1b3ed04b598424488d73e",
+    keys: 1,
+    argv: ["token","error","backoffMs","collectMs","channel","failed"],
+  },
+  invalidate: {
+    name: "invalidate",
+    source: "redis.call('DEL', KEYS[1], KEYS[2])\nredis.call('PUBLISH', ARGV[1], ARGV[2])\nreturn 'ok'",
+    sha1: "651cb28901f8d599c5079ff378172527a61dfbe4",
+    keys: 2,
+    argv: ["channel","invalidated"],
+  },
+  publish: {
+    name: "publish",
+    source: "local frame = ARGV[3]\nlocal record = redis.pcall('GET', KEYS[2])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 41)\nif type(top) ~= 'string' then top = '' end\nif holder ~= ARGV[1] then\nif string.sub(top, 1, 3) == 'bw\\001' and string.sub(top, 21, 42) == ARGV[1] then return 'ok' end\nreturn 'fenced'\nend\nlocal answer, refused = 'ok', nil\nif string.sub(top, 1, 2) == 'bw' and (string.byte(top, 3) or 0) > 1 then\nanswer = 'kept'\nelse\nlocal done = redis.pcall('SET', KEYS[1], frame, 'PX', ARGV[2])\nif done.err then refused = done end\nend\nredis.pcall('DEL', KEYS[2])\nlocal time = redis.call('TIME')\nif tonumber(awaited) > time[1] * 1000 + time[2] / 1000 then\nif #frame <= 1024 then\nredis.pcall('PUBLISH', ARGV[4], ARGV[5] .. frame)\nelseif refused or answer == 'kept' then\nredis.pcall('PUBLISH', ARGV[4], ARGV[6])\nelse\nredis.pcall('PUBLISH', ARGV[4], ARGV[5])\nend\nend\nreturn refused or answer",
+    sha1: "912c765fac085d7c40a75f10ca782601c970f99f",
+    keys: 2,
+    argv: ["token","lifeMs","frame","channel","published","released"],
+  },
+  release: {
+    name: "release",
+    source: "local record = redis.pcall('GET', KEYS[1])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nif holder ~= ARGV[1] then return 'lost' end\nredis.call('DEL', KEYS[1])\nlocal time = redis.call('TIME')\nif tonumber(awaited) > time[1] * 1000 + time[2] / 1000 then\nredis.pcall('PUBLISH', ARGV[2], ARGV[3])\nend\nreturn 'ok'",
+    sha1: "719c79ce211316cd04fdb937b0253f317cebfee0",
+    keys: 1,
+    argv: ["token","channel","released"],
+  },
+  renew: {
+    name: "renew",
+    source: "local record = redis.pcall('GET', KEYS[1])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nif holder ~= ARGV[1] then return 'lost' end\nredis.call('PEXPIRE', KEYS[1], ARGV[2])\nlocal time = redis.call('TIME')\nreturn tonumber(awaited) > time[1] * 1000 + time[2] / 1000 and 'awaited' or 'alone'",
+    sha1: "e234e295241a6e696d6a49bfc7b4b14431ebcea6",
+    keys: 1,
+    argv: ["token","leaseMs"],
+  },
+  touch: {
+    name: "touch",
+    source: "local record = redis.pcall('GET', KEYS[2])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 41)\nlocal stamp = nil\nif type(top) == 'string' and #top == 42 and string.sub(top, 1, 3) == 'bw\\001' then\nstamp = string.sub(top, 21, 42)\nend\nif holder ~= ARGV[1] then return stamp == ARGV[1] and 'ok' or 'fenced' end\nif stamp ~= ARGV[4] then return 'gone' end\nlocal old = redis.call('GET', KEYS[1])\nlocal frame = ARGV[3] .. string.sub(old, struct.unpack('>I4', old, 5) + 1)\nlocal done = redis.pcall('SET', KEYS[1], frame, 'PX', ARGV[2])\nredis.pcall('DEL', KEYS[2])\nlocal time = redis.call('TIME')\nif tonumber(awaited) > time[1] * 1000 + time[2] / 1000 then\nif #frame <= 1024 then\nredis.pcall('PUBLISH', ARGV[5], ARGV[6] .. frame)\nelseif done.err then\nredis.pcall('PUBLISH', ARGV[5], ARGV[7])\nelse\nredis.pcall('PUBLISH', ARGV[5], ARGV[6])\nend\nend\nif done.err then return done end\nreturn 'ok'",
+    sha1: "54df77f6c4d59bb2fd6ad99b6fdb263b3d09deaf",
+    keys: 2,
+    argv: ["token","lifeMs","head","seen","channel","published","released"],
+  },
+  write: {
+    name: "write",
+    source: "local time = redis.call('TIME')\nif time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[3]) then return 'late' end\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 2)\nlocal newer = type(top) == 'string' and string.sub(top, 1, 2) == 'bw' and (string.byte(top, 3) or 0) > 1\nif not newer then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1]) end\nredis.call('DEL', KEYS[2])\nredis.call('PUBLISH', ARGV[4], ARGV[5])\nreturn newer and 'kept' or 'ok'",
+    sha1: "a888e66408a7a84fbe855f8106e1d2a198b1b530",
+    keys: 2,
+    argv: ["lifeMs","frame","notAfter","channel","written"],
+  },
+} as const satisfies Record<string, ScriptSource>

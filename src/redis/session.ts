@@ -1,0 +1,234 @@
+/**
+ * One cache's session with Redis: the operations of `StoreSession` in terms of the scripts in
+ * `lua/`, each one round trip. What an operation means is in ports.ts, how it stays atomic in its
+ * script. Replies are bytes on every client and protocol; nothing here waits, queues or retries.
+ */
+import type {
+  Acquired,
+  AcquireRequest,
+  Beat,
+  BusMessage,
+  FailRequest,
+  Published,
+  PublishRequest,
+  ReleaseReason,
+  Renewed,
+  StoreScope,
+  StoreSession,
+  Token,
+  TouchRequest,
+  WriteRequest,
+} from '../ports.ts'
+import type { Argument, RedisCommands, RedisConnection, ScriptCall } from './commands.ts'
+import { createLayout, type Layout } from './layout.ts'
+import { decodeMessage, encodeMessage } from './message.ts'
+import { isWrongType, refusalOf } from './refusal.ts'
+import { runScript, runScriptMany } from './run-script.ts'
+import { scripts, type ScriptSource } from './scripts.generated.ts'
+import { ServerIdentity } from './server-identity.ts'
+
+/** Pollers among those who waited get their load's failure once, when no back-off runs. */
+const minCollectMs = 1_000
+
+export class RedisSession implements StoreSession {
+  readonly hasBus: boolean
+  readonly #commands: RedisCommands
+  readonly #layout: Layout
+  readonly #identity: ServerIdentity
+  readonly #unwatch: () => void
+  readonly #unsubscribe: (() => Promise<void>) | undefined
+  #closed: Promise<void> | undefined
+
+  constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
+    this.#commands = commands
+    this.#layout = createLayout({
+      namespace: scope.namespace,
+      id: scope.id,
+      db: commands.db,
+      keyPrefix: commands.keyPrefix,
+    })
+    this.#identity = new ServerIdentity(commands)
+    this.#unwatch = commands.watch((ready) => {
+      if (ready) this.#identity.forget()
+      scope.onReady(ready)
+    })
+    commands.connect(scope.onFault)
+    this.hasBus = subscribe !== undefined
+    this.#unsubscribe = subscribe?.({
+      channels: [this.#layout.channel, this.#layout.ownChannel],
+      onMessage: (_channel, bytes) => {
+        const message = decodeMessage(bytes)
+        if (message !== undefined) scope.onMessage(message)
+      },
+      onState: (state) => scope.onBus(state),
+      onFault: (error) => scope.onFault(error),
+      after: (ms, run) => scope.clock.after(ms, run),
+      random: () => scope.clock.random(),
+    })
+  }
+
+  get ready(): boolean {
+    return this.#commands.ready
+  }
+
+  read(key: string): Promise<Uint8Array | undefined> {
+    return this.#commands.get(this.#layout.frameKey(key)).then(present, foreign)
+  }
+
+  async acquire(request: AcquireRequest): Promise<Acquired> {
+    const { key, token, leaseMs, seen, waitedFor, mode } = request
+    try {
+      const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode]
+      return acquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+    } catch (error) {
+      const why = refusalOf(error)
+      if (why === undefined) throw error
+      return { type: 'nolease', why }
+    }
+  }
+
+  async publish({ key, token, frame, lifeMs }: PublishRequest): Promise<Published> {
+    const args = [token, String(lifeMs), frame, this.#layout.channel, ...wakes(key, token)]
+    return text(await this.#run(scripts.publish, { keys: this.#both(key), args })) as Published
+  }
+
+  async touch(request: TouchRequest): Promise<'ok' | 'fenced' | 'gone'> {
+    const { key, token, seen, head, lifeMs } = request
+    const args = [token, String(lifeMs), head, seen, this.#layout.channel, ...wakes(key, token)]
+    const reply = await this.#run(scripts.touch, { keys: this.#both(key), args })
+    return text(reply) as 'ok' | 'fenced' | 'gone'
+  }
+
+  async renew(request: { key: string; token: Token; leaseMs: number }): Promise<Renewed> {
+    const keys = [this.#layout.leaseKey(request.key)]
+    const args = [request.token, String(request.leaseMs)]
+    return text(await this.#run(scripts.renew, { keys, args })) as Renewed
+  }
+
+  async release(request: { key: string; token: Token; why: ReleaseReason }): Promise<void> {
+    const { key, token, why } = request
+    const args = [token, this.#layout.channel, encodeMessage({ type: 'released', key, token, why })]
+    await this.#run(scripts.release, { keys: [this.#layout.leaseKey(key)], args })
+  }
+
+  async fail({ key, token, error, backoffMs }: FailRequest): Promise<void> {
+    const collectMs = Math.max(minCollectMs, backoffMs)
+    const message = encodeMessage({ type: 'failed', key, token, error, backoffMs })
+    const { channel } = this.#layout
+    const args = [token, error, String(backoffMs), String(collectMs), channel, message]
+    await this.#run(scripts.fail, { keys: [this.#layout.leaseKey(key)], args })
+  }
+
+  invalidate(keys: readonly string[], id: Token): Promise<void> {
+    return this.#tellAbout(scripts.invalidate, keys, id, ['invalidated'])
+  }
+
+  expire(keys: readonly string[], id: Token): Promise<void> {
+    return this.#tellAbout(scripts.expire, keys, id, ['expired', 'invalidated'])
+  }
+
+  async write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'> {
+    const { key, frame, lifeMs, stamp, notAfter } = request
+    const message = encodeMessage({ type: 'written', key, id: stamp })
+    const args = [String(lifeMs), frame, String(notAfter), this.#layout.channel, message]
+    const reply = await this.#run(scripts.write, { keys: this.#both(key), args })
+    return text(reply) as 'ok' | 'late' | 'kept'
+  }
+
+  async beat(n: number): Promise<Beat> {
+    const [time, server] = await Promise.all([
+      this.#commands.time(),
+      this.#identity.ask(),
+      this.hasBus
+        ? this.#commands.publish(this.#layout.ownChannel, encodeMessage({ type: 'beat', n }))
+        : undefined,
+    ])
+    return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.#unwatch()
+    await this.#unsubscribe?.()
+  }
+
+  #both(key: string): readonly string[] {
+    return [this.#layout.frameKey(key), this.#layout.leaseKey(key)]
+  }
+
+  async #run(script: ScriptSource, call: ScriptCall): Promise<unknown> {
+    try {
+      return await runScript(this.#commands, script, call)
+    } catch (error) {
+      // A master that became a replica does not always close its connections: have the next beat
+      // look again.
+      if (refusalOf(error) === 'READONLY') this.#identity.forget()
+      throw error
+    }
+  }
+
+  async #tellAbout(
+    script: ScriptSource,
+    keys: readonly string[],
+    id: Token,
+    types: readonly ('invalidated' | 'expired')[],
+  ): Promise<void> {
+    const calls = keys.map((key) => {
+      const messages = types.map((type): Argument => encodeMessage({ type, key, id }))
+      return { keys: this.#both(key), args: [this.#layout.channel, ...messages] }
+    })
+    const [only] = calls
+    if (calls.length === 1) await this.#run(script, only!)
+    else await runScriptMany(this.#commands, script, calls)
+  }
+}
+
+/** What a script may publish about a fill: the value, or that everyone must load for himself. */
+function wakes(key: string, token: Token): readonly Argument[] {
+  const published: BusMessage = { type: 'published', key, token, frame: undefined }
+  const released: BusMessage = { type: 'released', key, token, why: 'unstorable' }
+  return [encodeMessage(published), encodeMessage(released)]
+}
+
+function acquired(reply: unknown): Acquired {
+  const [type, second, third] = reply as readonly unknown[]
+  switch (text(type)) {
+    case 'value':
+      return { type: 'value', frame: second as Uint8Array }
+    case 'lease':
+      return { type: 'lease' }
+    case 'wait':
+      return { type: 'wait', ms: number(second), token: text(third) }
+    case 'failed':
+      return { type: 'failed', error: text(second), backoffMs: number(third) }
+    case 'backoff':
+      return { type: 'backoff', error: text(second), ms: number(third) }
+    case 'nolease':
+      return { type: 'nolease', why: text(second) }
+    default:
+      throw new TypeError(`acquire: expected one of its answers, got ${text(type)}`)
+  }
+}
+
+function text(reply: unknown): string {
+  return reply instanceof Uint8Array ? Buffer.from(reply).toString() : String(reply)
+}
+
+/** Integers arrive as numbers, as text (`stringNumbers`) or as bytes. */
+function number(reply: unknown): number {
+  return Number(typeof reply === 'number' ? reply : text(reply))
+}
+
+function present(frame: Uint8Array | null): Uint8Array | undefined {
+  return frame ?? undefined
+}
+
+/** Another type of data under our key is a miss. */
+function foreign(error: unknown): undefined {
+  if (isWrongType(error)) return undefined
+  throw error
+}
