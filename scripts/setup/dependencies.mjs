@@ -1,6 +1,7 @@
 // Installs the dependencies when node_modules is missing or stale, and does nothing otherwise.
 // Stale means that package.json, package-lock.json and what npm recorded as installed disagree.
-// A missing node_modules is filled by `npm ci`; a stale one is brought up to date in place.
+// `npm ci` installs exactly what the lockfile says; `npm install` is for a package.json that was
+// edited, and for when `npm ci` fails.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,8 +12,7 @@ export function installDependencies(root) {
   const reason = whyStale(root)
   if (reason === undefined) return
   console.error(`Installing dependencies (${reason}). This takes a minute the first time …`)
-  const fresh = !existsSync(join(root, 'node_modules'))
-  if (fresh && npm(root, 'ci')) return
+  if (!manifestsChanged(root) && npm(root, 'ci')) return
   if (npm(root, 'install')) return
   console.error('The dependencies could not be installed: see what npm says above.')
   process.exit(1)
@@ -48,15 +48,8 @@ function whyStale(root) {
   if (!existsSync(recorded)) return 'node_modules is missing'
   const wanted = readJson(join(root, 'package-lock.json')).packages
   const installed = readJson(recorded).packages
+  if (manifestsChanged(root)) return 'package.json has changed'
 
-  for (const folder of ['', ...readJson(join(root, 'package.json')).workspaces]) {
-    const manifest = readJson(join(root, folder, 'package.json'))
-    for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
-      if (!sameRecord(manifest[kind], wanted[folder]?.[kind])) {
-        return `${join(folder, 'package.json')} has changed`
-      }
-    }
-  }
   for (const [path, { version, link, optional }] of Object.entries(wanted)) {
     if (!path.includes('node_modules/')) continue
     const there = installed[path]
@@ -65,6 +58,20 @@ function whyStale(root) {
     if (!existsSync(join(root, path))) return `${path} is missing`
   }
   return undefined
+}
+
+/**
+ * Whether a package.json asks for something else than package-lock.json records.
+ * @param {string} root
+ */
+function manifestsChanged(root) {
+  const wanted = readJson(join(root, 'package-lock.json')).packages
+  return ['', ...readJson(join(root, 'package.json')).workspaces].some((folder) => {
+    const manifest = readJson(join(root, folder, 'package.json'))
+    return ['dependencies', 'devDependencies', 'optionalDependencies'].some(
+      (kind) => !sameRecord(manifest[kind], wanted[folder]?.[kind]),
+    )
+  })
 }
 
 /**

@@ -23,8 +23,8 @@ const managers = [
   { program: 'brew', root: false, steps: [['brew', 'install', 'redis']] },
 ]
 
-/** @returns {{ trouble: string }} the end of a sentence: why there is still no server */
-export function installRedis() {
+/** @returns {Promise<{ trouble: string }>} the end of a sentence: why there is still no server */
+export async function installRedis() {
   const manager = managers.find(({ program }) => succeeds([program, '--version']))
   if (manager === undefined)
     return { trouble: 'no package manager that could install it is known here.' }
@@ -33,7 +33,7 @@ export function installRedis() {
     return { trouble: `installing it with ${program} needs root.` }
   }
   console.error(`No Redis server was found: installing one with ${program} …`)
-  const failed = withoutServices(program === 'apt-get', () => {
+  const failed = await withoutServices(program === 'apt-get', () => {
     const last = steps.at(-1)
     return steps.find((step) => !run(step) && step === last)
   })
@@ -47,25 +47,25 @@ export function installRedis() {
  * @template T
  * @param {boolean} debian
  * @param {() => T} work
- * @returns {T}
+ * @returns {Promise<T>}
  */
-function withoutServices(debian, work) {
+async function withoutServices(debian, work) {
   const own = debian && !existsSync(policy)
-  const remove = () => rmSync(policy, { force: true })
-  // Ctrl-C reaches apt-get as well, so the synchronous work ends and `finally` runs.
-  if (own) {
-    writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-    process.once('exit', remove)
-  }
+  // A Ctrl-C ends the package manager; having a handler keeps it from ending us before `finally`.
+  const interrupted = () => process.exit(130)
+  process.on('SIGINT', interrupted).on('SIGTERM', interrupted)
   try {
+    if (own) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
     return work()
   } finally {
-    if (own) {
-      remove()
-      process.removeListener('exit', remove)
-    }
-    if (debian && succeeds(['systemctl', '--version']))
+    if (own) rmSync(policy, { force: true })
+    if (debian && succeeds(['systemctl', '--version'])) {
+      // A policy of the administrator's own may have let it start.
+      succeeds(['systemctl', 'stop', 'redis-server'])
       succeeds(['systemctl', 'disable', 'redis-server'])
+    }
+    await new Promise((resolve) => setImmediate(resolve)) // a signal that came meanwhile is seen now
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
   }
 }
 

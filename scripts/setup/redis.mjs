@@ -31,7 +31,7 @@ export async function findRedis() {
     return { server: 'none', missing: 'It was disabled by BREAKWATER_REDIS_SERVER=none.' }
   const present = findProgram()
   if (present !== undefined) return { server: present }
-  const { trouble } = installRedis()
+  const { trouble } = await installRedis()
   const installed = findProgram()
   if (installed !== undefined) return { server: installed }
   return {
