@@ -1,0 +1,72 @@
+// The API's only way to the database: one pool for everything, and every trending query reported to
+// the main process when it begins and ends *at the database*, that is after the wait for a
+// connection. No contender can run one uncounted.
+
+import pg from 'pg'
+import {
+  productSql,
+  toTrending,
+  touchSql,
+  trendingSql,
+  type Trending,
+  type TrendingProduct,
+} from '../shop/queries.ts'
+import { yieldProcessor } from './yield-processor.ts'
+import { type ApiReport, type ApiSettings, wallClock } from './messages.ts'
+
+export interface CountedDatabase {
+  trending(category: string): Promise<Trending>
+  product(id: number): Promise<unknown>
+  touch(category: string): Promise<number>
+}
+
+export async function openDatabase(
+  settings: ApiSettings,
+  report: (message: ApiReport) => void,
+): Promise<CountedDatabase> {
+  const pool = new pg.Pool({
+    ...settings.database,
+    max: settings.poolSize,
+    idleTimeoutMillis: 0,
+    application_name: applicationName,
+  })
+  pool.on('error', () => undefined) // the main process ends left-over sessions
+  const clients = await Promise.all(Array.from({ length: settings.poolSize }, () => pool.connect()))
+  if (settings.privateDatabase) await yieldProcessor(clients.map(backendPid))
+  for (const client of clients) client.release()
+  setInterval(() => report({ kind: 'pool', at: wallClock(), waiting: pool.waitingCount }), 50)
+
+  let queries = 0
+  return {
+    async trending(category) {
+      const client = await pool.connect()
+      const query = ++queries
+      report({ kind: 'query-began', query, at: wallClock() })
+      try {
+        const { rows } = await client.query<TrendingProduct & { revision: number }>(trendingSql, [
+          category,
+          settings.extraQueryMs / 1000,
+        ])
+        return toTrending(category, rows)
+      } finally {
+        report({ kind: 'query-ended', query, at: wallClock() })
+        client.release()
+      }
+    },
+    async product(id) {
+      const { rows } = await pool.query(productSql, [id])
+      return rows[0]
+    },
+    async touch(category) {
+      const { rows } = await pool.query<{ revision: number }>(touchSql, [category])
+      return rows[0]?.revision ?? 0
+    },
+  }
+}
+
+export const applicationName = 'breakwater-lab-api'
+
+/** pg knows it from the protocol's BackendKeyData; its types leave it out. */
+function backendPid(client: pg.PoolClient): number {
+  return (client as unknown as { processID: number }).processID
+}

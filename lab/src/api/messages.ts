@@ -1,0 +1,31 @@
+// What an API process is told by the main process, and what it reports. Instants are milliseconds
+// of the wall clock with fractions, so that reports of several processes of one host line up.
+
+import type { ClientConfig } from 'pg'
+import type { ContenderId } from '../contenders/contender.ts'
+import type { RedisAddress } from '../servers/addresses.ts'
+
+export interface ApiSettings {
+  readonly contender: ContenderId
+  readonly database: ClientConfig
+  readonly privateDatabase: boolean
+  readonly poolSize: number
+  readonly redis: RedisAddress | undefined
+  readonly namespace: string
+  readonly ttlMs: number
+  /** Added to the trending query by a sleep inside the database. */
+  readonly extraQueryMs: number
+  /** breakwater only; left out: its default. */
+  readonly leaseMs?: number | undefined
+}
+
+export type ApiReport =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'query-began'; readonly query: number; readonly at: number }
+  | { readonly kind: 'query-ended'; readonly query: number; readonly at: number }
+  | { readonly kind: 'pool'; readonly at: number; readonly waiting: number }
+
+export function wallClock(): number {
+  return performance.timeOrigin + performance.now()
+}

@@ -1,0 +1,42 @@
+// One API process: the hot endpoint goes through the contender's cache, the unrelated one straight
+// to the database through the same pool, a write changes the data and invalidates. Ends with its
+// parent.
+
+import Fastify from 'fastify'
+import { createContender } from '../contenders/create-contender.ts'
+import { openDatabase } from './counted-database.ts'
+import type { ApiReport, ApiSettings } from './messages.ts'
+
+process.on('disconnect', () => process.exit(0))
+process.once('message', (settings: ApiSettings) => {
+  start(settings).catch((error: unknown) => {
+    report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+  })
+})
+
+function report(message: ApiReport): void {
+  if (process.connected) process.send?.(message, () => undefined)
+}
+
+async function start(settings: ApiSettings): Promise<void> {
+  const database = await openDatabase(settings, report)
+  const contender = await createContender(settings, (category) => database.trending(category))
+  const api = Fastify({ keepAliveTimeout: 60_000 })
+
+  api.get<{ Params: { category: string } }>('/trending/:category', ({ params }) =>
+    contender.trending(params.category),
+  )
+  api.get<{ Params: { id: string } }>('/products/:id', ({ params }) =>
+    database.product(Number(params.id)),
+  )
+  api.post<{ Params: { category: string } }>('/trending/:category/write', async ({ params }) => {
+    const revision = await database.touch(params.category)
+    await contender.invalidate(params.category)
+    return { revision }
+  })
+
+  await api.listen({ host: '127.0.0.1', port: 0 })
+  const address = api.server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
+  report({ kind: 'listening', port: address.port })
+}

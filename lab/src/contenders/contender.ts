@@ -1,0 +1,43 @@
+// What every contender is: a cache in front of one slow query. They differ in nothing else.
+
+import type { Trending } from '../shop/queries.ts'
+
+export const contenderIds = [
+  'plain',
+  'lock-retry',
+  'lock-poll',
+  'breakwater',
+  'breakwater-swr',
+] as const
+export type ContenderId = (typeof contenderIds)[number]
+
+export type Load = (category: string) => Promise<Trending>
+
+export interface Contender {
+  trending(category: string): Promise<Trending>
+  /** After a write: what is cached is wrong now. */
+  invalidate(category: string): Promise<void>
+}
+
+export const contenderNames: Readonly<Record<ContenderId, { title: string; how: string }>> = {
+  plain: {
+    title: 'no protection',
+    how: 'cache-aside: GET, on a miss query and SET',
+  },
+  'lock-retry': {
+    title: 'lock, one retry',
+    how: 'SET NX PX 5 s; losers take the stale copy, else wait 120 ms, look again, then query',
+  },
+  'lock-poll': {
+    title: 'lock, 50 ms poll',
+    how: 'SET NX PX 5 s; losers look again every 50 ms',
+  },
+  breakwater: {
+    title: 'breakwater',
+    how: 'defaults: only namespace, store and ttl are set',
+  },
+  'breakwater-swr': {
+    title: 'breakwater + SWR',
+    how: 'the same with staleWhileRevalidate',
+  },
+}

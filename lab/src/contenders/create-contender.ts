@@ -1,0 +1,48 @@
+// From the settings of an API process to its contender, connected and ready.
+
+import { Redis } from 'ioredis'
+import type { ApiSettings } from '../api/messages.ts'
+import type { RedisAddress } from '../servers/addresses.ts'
+import type { Contender, Load } from './contender.ts'
+import { lockPoll } from './lock-poll.ts'
+import { lockRetry } from './lock-retry.ts'
+import { plain } from './plain.ts'
+import { memoryShelf, redisShelf } from './shelf.ts'
+
+export async function createContender(settings: ApiSettings, load: Load): Promise<Contender> {
+  const { contender, namespace, ttlMs, leaseMs } = settings
+  const redis = settings.redis === undefined ? undefined : connect(settings.redis)
+  await redis?.ping()
+  const common = { namespace, ttlMs, load }
+  switch (contender) {
+    case 'plain':
+      return plain({ ...common, shelf: redis === undefined ? memoryShelf() : redisShelf(redis) })
+    case 'lock-retry':
+      return lockRetry({ ...common, redis: needed(redis) })
+    case 'lock-poll':
+      return lockPoll({ ...common, redis: needed(redis) })
+    case 'breakwater':
+      return (await import('./breakwater.ts')).breakwater({
+        ...common,
+        redis,
+        leaseMs,
+        staleWhileRevalidateMs: 0,
+      })
+    case 'breakwater-swr':
+      return (await import('./breakwater.ts')).breakwater({
+        ...common,
+        redis,
+        leaseMs,
+        staleWhileRevalidateMs: ttlMs,
+      })
+  }
+}
+
+export function connect(address: RedisAddress): Redis {
+  return address.kind === 'given' ? new Redis(address.url) : new Redis(address.socket)
+}
+
+function needed(redis: Redis | undefined): Redis {
+  if (redis === undefined) throw new Error('expected a Redis for this contender, got none')
+  return redis
+}

@@ -1,0 +1,28 @@
+// Forks the generator, gives it its order and resolves with every answer that came.
+
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Answer, LoadOrder, LoadReport } from './messages.ts'
+
+export type LoadProgress = Extract<LoadReport, { kind: 'progress' }>
+
+export function applyLoad(
+  order: LoadOrder,
+  progress: (state: LoadProgress) => void,
+): Promise<readonly Answer[]> {
+  const child = fork(fileURLToPath(new URL('./generator.js', import.meta.url)), {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  return new Promise((resolve, reject) => {
+    child.on('message', (report: LoadReport) => {
+      if (report.kind === 'progress') progress(report)
+      else {
+        resolve(report.answers)
+        child.disconnect()
+      }
+    })
+    child.once('exit', (code) => reject(new Error(`the load generator ended with ${String(code)}`)))
+    child.send(order)
+  })
+}

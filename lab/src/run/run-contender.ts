@@ -1,0 +1,66 @@
+// One contender: fresh processes on an empty cache, the whole load, one write on the way.
+
+import { wallClock } from '../api/messages.ts'
+import type { ContenderId } from '../contenders/contender.ts'
+import { applyLoad, type LoadProgress } from '../load/apply-load.ts'
+import type { Answer } from '../load/messages.ts'
+import { type PoolSample, type QueryRun, startFleet } from './fleet.ts'
+import { apiSettings, quietDatabase, type Stage, streams, writeTo } from './stage.ts'
+
+export interface ContenderRun {
+  readonly contender: ContenderId
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly timeoutMs: number
+  readonly answers: readonly Answer[]
+  readonly queries: readonly QueryRun[]
+  readonly pool: readonly PoolSample[]
+  /** When the write began and when its invalidation was acknowledged. */
+  readonly write: { readonly beganAt: number; readonly endedAt: number }
+}
+
+export async function runContender(
+  stage: Stage,
+  contender: ContenderId,
+  progress: (state: LoadProgress & { running: number }) => void,
+): Promise<ContenderRun> {
+  const { plan } = stage
+  const fleet = await startFleet(apiSettings(stage, contender, contender), plan.processes)
+  try {
+    const startedAt = wallClock() + 150
+    const write = {
+      beganAt: startedAt + plan.runMs * plan.writeAt,
+      endedAt: Number.POSITIVE_INFINITY,
+    }
+    const writer = setTimeout(() => {
+      const port = fleet.members[0]?.port ?? 0
+      void writeTo(port, plan.timeoutMs).then(() => (write.endedAt = wallClock()))
+    }, write.beganAt - wallClock())
+    const answers = await applyLoad(
+      {
+        ports: fleet.members.map(({ port }) => port),
+        streams: streams(stage.hotPerSecond, plan.unrelatedPerSecond),
+        startAt: startedAt,
+        durationMs: plan.runMs,
+        timeoutMs: plan.timeoutMs,
+      },
+      (state) => {
+        const running = fleet.queries.filter(({ endedAt }) => endedAt === undefined).length
+        progress({ ...state, running })
+      },
+    ).finally(() => clearTimeout(writer))
+    return {
+      contender,
+      startedAt,
+      durationMs: plan.runMs,
+      timeoutMs: plan.timeoutMs,
+      answers,
+      queries: fleet.queries,
+      pool: fleet.pool,
+      write,
+    }
+  } finally {
+    await fleet.stop()
+    await quietDatabase(stage)
+  }
+}

@@ -1,0 +1,73 @@
+// What every run of the lab stands on: the servers, the shop, the plan, the rates, and where to
+// report progress. Made once, handed to each contender and each fault.
+
+import pg from 'pg'
+import { applicationName } from '../api/counted-database.ts'
+import type { ApiSettings } from '../api/messages.ts'
+import type { ContenderId } from '../contenders/contender.ts'
+import type { Stream } from '../load/messages.ts'
+import type { Plan } from '../plan.ts'
+import type { RedisAddress } from '../servers/addresses.ts'
+import { categories } from '../shop/schema.ts'
+import type { Shop } from '../shop/build-shop.ts'
+
+export interface Stage {
+  readonly plan: Plan
+  readonly shop: Shop
+  readonly privateDatabase: boolean
+  readonly redis: RedisAddress | undefined
+  readonly hotPerSecond: number
+  /** Part of every key in Redis, new for each run of the lab. */
+  readonly prefix: string
+}
+
+export const hotCategory = categories[0] ?? ''
+
+export function streams(hotPerSecond: number, unrelatedPerSecond: number): readonly Stream[] {
+  return [
+    { endpoint: 'hot', path: `/trending/${hotCategory}`, perSecond: hotPerSecond },
+    { endpoint: 'unrelated', path: '/products/{n}', perSecond: unrelatedPerSecond },
+  ]
+}
+
+/** A name of its own for each use, so that each starts on an empty cache. */
+export function apiSettings(stage: Stage, contender: ContenderId, use: string): ApiSettings {
+  return {
+    contender,
+    database: stage.shop.config,
+    privateDatabase: stage.privateDatabase,
+    poolSize: stage.plan.connections / stage.plan.processes,
+    redis: stage.redis,
+    namespace: `${stage.prefix}-${use}`,
+    ttlMs: stage.plan.ttlMs,
+    extraQueryMs: 0,
+  }
+}
+
+/** Ends what a contender left running at the database, so that the next one starts on an idle one. */
+export async function quietDatabase(stage: Stage): Promise<void> {
+  const client = new pg.Client(stage.shop.config)
+  await client.connect()
+  try {
+    for (let look = 0; look < 100; look++) {
+      const { rowCount } = await client.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+        [applicationName],
+      )
+      if (rowCount === 0) return
+      await new Promise((done) => setTimeout(done, 20))
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+export async function writeTo(port: number, timeoutMs: number): Promise<number | undefined> {
+  const url = `http://127.0.0.1:${port}/trending/${hotCategory}/write`
+  try {
+    const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) })
+    return ((await answer.json()) as { revision: number }).revision
+  } catch {
+    return undefined
+  }
+}

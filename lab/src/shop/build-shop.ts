@@ -1,0 +1,89 @@
+// Fills the shop and calibrates it: rows are added until the trending query takes about as long as
+// wanted on this machine, alone. Also measures how many such queries the machine answers per second,
+// since the load is set in multiples of that.
+
+import pg, { type ClientConfig } from 'pg'
+import { catalogue, categories, ordersBatch, statistics, stock, tables } from './schema.ts'
+import { trendingSql } from './queries.ts'
+
+export interface Shop {
+  readonly schema: string
+  readonly orders: number
+  readonly queryMs: number
+  /** Trending queries per second that the database manages, several at once. */
+  readonly capacity: number
+  /** For every later connection: finds the schema, plans without parallel workers. */
+  readonly config: ClientConfig
+  drop(): Promise<void>
+}
+
+const firstOrders = 40_000
+const mostOrders = 1_000_000
+
+export async function buildShop(options: {
+  config: ClientConfig
+  schema: string
+  targetMs: number
+  say: (text: string) => void
+}): Promise<Shop> {
+  const { schema, targetMs, say } = options
+  // One query, one core, and the same plan each time: nothing here depends on how many workers the
+  // server has to spare.
+  const flags = `-c search_path=${schema} -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=64MB`
+  const config: ClientConfig = { ...options.config, options: flags }
+  const client = new pg.Client(config)
+  await client.connect()
+  const drop = async (): Promise<void> => {
+    const dropper = new pg.Client(config)
+    await dropper.connect()
+    await dropper.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await dropper.end()
+  }
+  try {
+    await client.query(`CREATE SCHEMA ${schema}; SELECT setseed(0.42); ${tables}`)
+    await client.query(catalogue, [categories])
+    await client.query(stock)
+    let orders = firstOrders
+    say(`filling the shop: ${orders.toLocaleString('en')} orders`)
+    await client.query(ordersBatch(1, orders) + statistics)
+    let queryMs = await timeQuery(client)
+    while (queryMs < targetMs * 0.9 && orders < mostOrders) {
+      const wanted = Math.min(mostOrders, Math.ceil((orders * targetMs * 1.03) / queryMs))
+      say(
+        `the query takes ${Math.round(queryMs)} ms; growing to ${wanted.toLocaleString('en')} orders`,
+      )
+      await client.query(ordersBatch(orders + 1, wanted) + statistics)
+      orders = wanted
+      queryMs = await timeQuery(client)
+    }
+    const capacity = await measureCapacity(config)
+    return { schema, orders, queryMs, capacity, config, drop }
+  } catch (error) {
+    await drop().catch(() => undefined)
+    throw error
+  } finally {
+    await client.end()
+  }
+}
+
+async function timeQuery(client: pg.Client): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < 3; run++) {
+    const begun = performance.now()
+    await client.query(trendingSql, [categories[0], 0])
+    times.push(performance.now() - begun)
+  }
+  return times.sort((a, b) => a - b)[1] ?? Number.NaN
+}
+
+async function measureCapacity(config: ClientConfig): Promise<number> {
+  const pool = new pg.Pool({ ...config, max: 4 })
+  try {
+    await Promise.all(Array.from({ length: 4 }, () => pool.query('SELECT 1')))
+    const begun = performance.now()
+    await Promise.all(Array.from({ length: 4 }, () => pool.query(trendingSql, [categories[0], 0])))
+    return 4000 / (performance.now() - begun)
+  } finally {
+    await pool.end()
+  }
+}
