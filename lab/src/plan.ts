@@ -2,6 +2,9 @@
 // database manages on this machine, so that the same story is told on a laptop and on a server.
 
 export interface Plan {
+  readonly processes: number
+  /** Of the whole fleet: each process has its share as its pool. */
+  readonly connections: number
   readonly queryTargetMs: number
   readonly runMs: number
   readonly ttlMs: number
@@ -11,25 +14,53 @@ export interface Plan {
   /** Hot requests per second, as a multiple of the trending queries that the database manages. */
   readonly hotOverCapacity: number
   readonly unrelatedPerSecond: number
-  readonly processes: number
-  readonly connections: number
-  readonly leaseMs: { readonly killed: number; readonly short: number }
+  readonly faults: FaultPlan
+}
+
+export interface FaultPlan {
+  readonly hotPerSecond: number
+  /** What the trending query takes longer than usual, by a sleep in the database. */
+  readonly extraQueryMs: number
+  /** Longer than the query, so that the holder's death has to be waited for. */
+  readonly leaseWhenKilledMs: number
+  /** Much shorter than the query. */
+  readonly shortLeaseMs: number
+  readonly runMs: number
 }
 
 const full: Plan = {
+  processes: 4,
+  connections: 20,
   queryTargetMs: 400,
   runMs: 8000,
   ttlMs: 2000,
-  timeoutMs: 3000,
+  timeoutMs: 4000,
   writeAt: 0.6,
-  hotOverCapacity: 20,
+  hotOverCapacity: 16,
   unrelatedPerSecond: 40,
-  processes: 4,
-  connections: 20,
-  leaseMs: { killed: 1500, short: 300 },
+  faults: {
+    hotPerSecond: 100,
+    extraQueryMs: 1000,
+    leaseWhenKilledMs: 1500,
+    shortLeaseMs: 250,
+    runMs: 3500,
+  },
 }
 
-export function planFor(quick: boolean): Plan {
-  if (!quick) return full
-  return { ...full, queryTargetMs: 300, runMs: 2600, ttlMs: 800, timeoutMs: 1200 }
+export function planFor(size: 'full' | 'quick'): Plan {
+  if (size === 'full') return full
+  return {
+    ...full,
+    queryTargetMs: 320,
+    runMs: 2500,
+    ttlMs: 700,
+    timeoutMs: 1500,
+    faults: {
+      ...full.faults,
+      extraQueryMs: 400,
+      leaseWhenKilledMs: 600,
+      shortLeaseMs: 150,
+      runMs: 1800,
+    },
+  }
 }

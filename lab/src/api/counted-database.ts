@@ -28,7 +28,7 @@ export async function openDatabase(
     ...settings.database,
     max: settings.poolSize,
     idleTimeoutMillis: 0,
-    application_name: applicationName,
+    application_name: settings.applicationName,
   })
   pool.on('error', () => undefined) // the main process ends left-over sessions
   const clients = await Promise.all(Array.from({ length: settings.poolSize }, () => pool.connect()))
@@ -63,8 +63,6 @@ export async function openDatabase(
     },
   }
 }
-
-export const applicationName = 'breakwater-lab-api'
 
 /** pg knows it from the protocol's BackendKeyData; its types leave it out. */
 function backendPid(client: pg.PoolClient): number {

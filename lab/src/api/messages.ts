@@ -7,6 +7,8 @@ import type { RedisAddress } from '../servers/addresses.ts'
 
 export interface ApiSettings {
   readonly contender: ContenderId
+  /** Marks this run's sessions at the database. */
+  readonly applicationName: string
   readonly database: ClientConfig
   readonly privateDatabase: boolean
   readonly poolSize: number

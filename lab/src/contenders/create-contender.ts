@@ -2,7 +2,6 @@
 
 import { Redis } from 'ioredis'
 import type { ApiSettings } from '../api/messages.ts'
-import type { RedisAddress } from '../servers/addresses.ts'
 import type { Contender, Load } from './contender.ts'
 import { lockPoll } from './lock-poll.ts'
 import { lockRetry } from './lock-retry.ts'
@@ -11,7 +10,7 @@ import { memoryShelf, redisShelf } from './shelf.ts'
 
 export async function createContender(settings: ApiSettings, load: Load): Promise<Contender> {
   const { contender, namespace, ttlMs, leaseMs } = settings
-  const redis = settings.redis === undefined ? undefined : connect(settings.redis)
+  const redis = settings.redis === undefined ? undefined : new Redis(settings.redis.url)
   await redis?.ping()
   const common = { namespace, ttlMs, load }
   switch (contender) {
@@ -36,10 +35,6 @@ export async function createContender(settings: ApiSettings, load: Load): Promis
         staleWhileRevalidateMs: ttlMs,
       })
   }
-}
-
-export function connect(address: RedisAddress): Redis {
-  return address.kind === 'given' ? new Redis(address.url) : new Redis(address.socket)
 }
 
 function needed(redis: Redis | undefined): Redis {

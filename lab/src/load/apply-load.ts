@@ -8,9 +8,12 @@ export type LoadProgress = Extract<LoadReport, { kind: 'progress' }>
 
 export function applyLoad(
   order: LoadOrder,
+  signal: AbortSignal,
   progress: (state: LoadProgress) => void,
 ): Promise<readonly Answer[]> {
   const child = fork(fileURLToPath(new URL('./generator.js', import.meta.url)), {
+    signal,
+    killSignal: 'SIGKILL',
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -22,6 +25,7 @@ export function applyLoad(
         child.disconnect()
       }
     })
+    child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`the load generator ended with ${String(code)}`)))
     child.send(order)
   })

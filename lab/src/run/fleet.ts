@@ -27,7 +27,11 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-export async function startFleet(settings: ApiSettings, size: number): Promise<Fleet> {
+export async function startFleet(
+  settings: ApiSettings,
+  size: number,
+  signal: AbortSignal,
+): Promise<Fleet> {
   const queries: QueryRun[] = []
   const pool: PoolSample[] = []
   const open = new Map<string, QueryRun>()
@@ -58,6 +62,8 @@ export async function startFleet(settings: ApiSettings, size: number): Promise<F
 
   const member = async (): Promise<{ pid: number; port: number }> => {
     const child = fork(fileURLToPath(new URL('../api/server.js', import.meta.url)), {
+      signal,
+      killSignal: 'SIGKILL',
       detached: true, // a session of its own: Ctrl-C is the parent's, and see api/yield-processor.ts
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
@@ -70,8 +76,9 @@ export async function startFleet(settings: ApiSettings, size: number): Promise<F
         else if (report.kind === 'failed') reject(new Error(`an API process: ${report.reason}`))
         else take(pid, report)
       })
-      child.once('exit', (code, signal) => {
-        reject(new Error(`an API process ended with ${String(code ?? signal)}`))
+      child.once('error', reject)
+      child.once('exit', (code, by) => {
+        reject(new Error(`an API process ended with ${String(code ?? by)}`))
         // What it was running when it died ends for us here; the database may go on a little.
         for (const query of queries) if (query.pid === pid) query.endedAt ??= wallClock()
       })

@@ -25,7 +25,11 @@ export async function runContender(
   progress: (state: LoadProgress & { running: number }) => void,
 ): Promise<ContenderRun> {
   const { plan } = stage
-  const fleet = await startFleet(apiSettings(stage, contender, contender), plan.processes)
+  const fleet = await startFleet(
+    apiSettings(stage, contender, contender),
+    plan.processes,
+    stage.signal,
+  )
   try {
     const startedAt = wallClock() + 150
     const write = {
@@ -44,6 +48,7 @@ export async function runContender(
         durationMs: plan.runMs,
         timeoutMs: plan.timeoutMs,
       },
+      stage.signal,
       (state) => {
         const running = fleet.queries.filter(({ endedAt }) => endedAt === undefined).length
         progress({ ...state, running })

@@ -2,7 +2,6 @@
 // report progress. Made once, handed to each contender and each fault.
 
 import pg from 'pg'
-import { applicationName } from '../api/counted-database.ts'
 import type { ApiSettings } from '../api/messages.ts'
 import type { ContenderId } from '../contenders/contender.ts'
 import type { Stream } from '../load/messages.ts'
@@ -19,6 +18,8 @@ export interface Stage {
   readonly hotPerSecond: number
   /** Part of every key in Redis, new for each run of the lab. */
   readonly prefix: string
+  /** Ctrl-C: ends every process at once. */
+  readonly signal: AbortSignal
 }
 
 export const hotCategory = categories[0] ?? ''
@@ -34,6 +35,7 @@ export function streams(hotPerSecond: number, unrelatedPerSecond: number): reado
 export function apiSettings(stage: Stage, contender: ContenderId, use: string): ApiSettings {
   return {
     contender,
+    applicationName: stage.shop.schema,
     database: stage.shop.config,
     privateDatabase: stage.privateDatabase,
     poolSize: stage.plan.connections / stage.plan.processes,
@@ -52,7 +54,7 @@ export async function quietDatabase(stage: Stage): Promise<void> {
     for (let look = 0; look < 100; look++) {
       const { rowCount } = await client.query(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
-        [applicationName],
+        [stage.shop.schema],
       )
       if (rowCount === 0) return
       await new Promise((done) => setTimeout(done, 20))

@@ -1,4 +1,5 @@
 // Where the lab's servers are: plain data, so that it can be sent to the processes that use them.
+// `given` ones belong to the user: the lab is a guest there.
 
 import type { ClientConfig } from 'pg'
 
@@ -7,6 +8,8 @@ export interface DatabaseAddress {
   readonly config: ClientConfig
 }
 
-export type RedisAddress =
-  | { readonly kind: 'private'; readonly socket: string }
-  | { readonly kind: 'given'; readonly url: string }
+export interface RedisAddress {
+  readonly kind: 'private' | 'given'
+  /** For `new Redis(url)`: a URL or the path of a socket. */
+  readonly url: string
+}

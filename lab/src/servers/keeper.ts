@@ -1,4 +1,4 @@
-// A process of its own that owns the private servers and their temporary folder. It lives in its
+// A process of its own that owns the private PostgreSQL and its temporary folder. It lives in its
 // own session, so Ctrl-C does not reach it; it ends, and takes everything with it, when the channel
 // to its parent closes, for whatever reason: asked to stop, finished, interrupted or SIGKILLed.
 
@@ -6,9 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KeeperReply, KeeperRequest } from './keeper-messages.ts'
+import type { KeeperReply } from './keeper-reply.ts'
 import { preparePostgres } from './postgres.ts'
-import { redisCommand } from './redis.ts'
 
 /** A server, how it says that it is ready, and the signal that ends it fast. */
 export interface ServerCommand {
@@ -25,19 +24,15 @@ let ending = false
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end())
 process.on('disconnect', () => void end())
-process.on('message', (request: KeeperRequest) => void begin(request))
+void begin()
 
-async function begin({ postgres, redisServer }: KeeperRequest): Promise<void> {
+async function begin(): Promise<void> {
   try {
     folder = await mkdtemp(join(tmpdir(), 'breakwater-lab-'))
-    await chmod(folder, 0o711) // the database may have to run as another user, and must pass through
-    const postgresSocketDir = join(folder, 'pg')
-    const redisSocket = join(folder, 'redis.sock')
-    await Promise.all([
-      postgres ? preparePostgres(folder, postgresSocketDir, run).then(serve) : undefined,
-      redisServer === undefined ? undefined : serve(redisCommand(redisServer, redisSocket)),
-    ])
-    reply({ kind: 'ready', postgresSocketDir, redisSocket })
+    await chmod(folder, 0o711) // the server may have to run as another user, and must pass through
+    const socketDir = join(folder, 'socket')
+    await serve(await preparePostgres(folder, socketDir, run))
+    reply({ kind: 'ready', socketDir })
   } catch (error) {
     reply({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
   }

@@ -36,6 +36,10 @@ export async function buildShop(options: {
   const drop = async (): Promise<void> => {
     const dropper = new pg.Client(config)
     await dropper.connect()
+    await dropper.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+      [schema],
+    )
     await dropper.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await dropper.end()
   }

@@ -1,0 +1,112 @@
+// Whether the run showed what breakwater promises: exactly one query whenever the value is wanted,
+// never two at once, no error, quiet neighbours; recipes that melt; faults that end as expected.
+
+import type { ContenderId } from '../contenders/contender.ts'
+import type { FaultRow } from '../faults/fault.ts'
+import type { Plan } from '../plan.ts'
+import { figuresOf, overlaps } from '../run/figures.ts'
+import type { ContenderRun } from '../run/run-contender.ts'
+import { inSeconds, ratio } from './wording.ts'
+
+export interface Verdict {
+  readonly ok: boolean
+  readonly failures: readonly string[]
+}
+
+const melting = 4 // queries per expiry from which on we call it a stampede
+
+export function judge(options: {
+  plan: Plan
+  runs: readonly ContenderRun[]
+  faults: readonly FaultRow[]
+  shared: boolean
+}): Verdict {
+  const { plan, runs, faults, shared } = options
+  const failures = [
+    ...runs.flatMap((run) => {
+      switch (run.contender) {
+        case 'plain':
+        case 'lock-retry':
+          return judgeRecipe(run)
+        case 'lock-poll':
+          return []
+        case 'breakwater':
+        case 'breakwater-swr':
+          return judgeBreakwater(plan, run, shared)
+      }
+    }),
+    ...judgeNeighbours(runs),
+    ...faults
+      .filter(({ outcome }) => outcome === 'not as expected')
+      .map(({ name, expected, happened }) => `${name}: expected ${expected}, got ${happened}`),
+  ]
+  return { ok: failures.length === 0, failures }
+}
+
+function judgeRecipe(run: ContenderRun): string[] {
+  const { queriesPerExpiry, mostAtOnce } = figuresOf(run)
+  return queriesPerExpiry >= melting && mostAtOnce >= melting
+    ? []
+    : [
+        `${run.contender}: expected a stampede of at least ${melting} queries per expiry, got ` +
+          `${ratio(queriesPerExpiry)} and ${mostAtOnce} at once: the load was too light to show anything`,
+      ]
+}
+
+function judgeBreakwater(plan: Plan, run: ContenderRun, shared: boolean): string[] {
+  const figures = figuresOf(run)
+  const { contender } = run
+  // Without Redis each process is a cache of its own.
+  const each = shared ? 1 : plan.processes
+  // A query that the write overtook goes on beside the one that replaces it.
+  const overtaken = run.queries.some(
+    ({ beganAt, endedAt }) =>
+      beganAt < run.write.endedAt && (endedAt ?? Infinity) > run.write.beganAt,
+  )
+  const most = each + (overtaken ? each : 0)
+  const episodes = figures.expiries
+  // jitter takes a tenth of the ttl at most, early refresh a quarter; cold and write come on top
+  const needed = 2 + Math.ceil(plan.runMs / (plan.ttlMs * 0.9 * 0.75))
+  const failures: string[] = []
+  const expect = (ok: boolean, sentence: string): void =>
+    void (ok || failures.push(`${contender}: ${sentence}`))
+  expect(figures.errors === 0, `expected no error, got ${figures.errors}`)
+  expect(
+    figures.mostAtOnce <= most,
+    `expected at most ${most} at once at the database, got ${figures.mostAtOnce}`,
+  )
+  if (shared) {
+    expect(
+      figures.queries <= episodes + (overtaken ? 1 : 0),
+      `expected 1 query per expiry, got ${figures.queries} in ${episodes}`,
+    )
+  }
+  expect(
+    figures.queries <= needed * each,
+    `expected at most ${needed * each} queries in ${inSeconds(plan.runMs)}, got ${figures.queries}`,
+  )
+  expect(
+    overlaps(run.queries).expiries >= 2,
+    'expected several expiries, got one: the run is too short',
+  )
+  return failures
+}
+
+/** Users of unrelated pages are the ones who suffer. */
+function judgeNeighbours(runs: readonly ContenderRun[]): string[] {
+  const p95 = (id: ContenderId): number | undefined => {
+    const run = runs.find(({ contender }) => contender === id)
+    return run === undefined ? undefined : figuresOf(run).unrelated.p95
+  }
+  const melted = p95('plain')
+  if (melted === undefined) return []
+  return (['breakwater', 'breakwater-swr'] as const).flatMap((id) => {
+    const calm = p95(id)
+    return calm === undefined || calm * 3 < melted
+      ? []
+      : [
+          `${id}: expected the unrelated endpoint's p95 far below that without protection ` +
+            `(${inSeconds(melted)}), got ${inSeconds(calm)}`,
+        ]
+  })
+}

@@ -1,0 +1,47 @@
+// All that a run of the lab found out: what `--json` prints, and what table and report show.
+
+import type { FaultRow } from '../faults/fault.ts'
+import type { Figures } from '../run/figures.ts'
+import type { Verdict } from './judge.ts'
+
+export interface Setting {
+  readonly cores: number
+  readonly node: string
+  readonly postgres: string
+  readonly redis: string | undefined
+  readonly processes: number
+  readonly connections: number
+  readonly orders: number
+  readonly queryMs: number
+  readonly queriesPerSecond: number
+  readonly hotPerSecond: number
+  readonly unrelatedPerSecond: number
+  readonly ttlMs: number
+  readonly runMs: number
+  readonly timeoutMs: number
+}
+
+export interface Result {
+  readonly setting: Setting
+  readonly contenders: readonly Figures[]
+  readonly faults: readonly FaultRow[]
+  /** What this run cannot show, and why. */
+  readonly notes: readonly string[]
+  readonly verdict: Verdict
+}
+
+/** One paragraph on what was done, for the terminal and the report. */
+export function describe(setting: Setting): string {
+  const rate = Math.round(setting.hotPerSecond)
+  return (
+    `${setting.processes} API processes share ${setting.connections} connections to PostgreSQL ` +
+    `${setting.postgres}. The trending query takes ${Math.round(setting.queryMs)} ms alone over ` +
+    `${setting.orders.toLocaleString('en')} orders; the database manages ` +
+    `${setting.queriesPerSecond.toFixed(1)} of them per second. ${rate} requests per second ask for ` +
+    `it, ${setting.unrelatedPerSecond} for a product page that is not cached. Each contender starts ` +
+    `on an empty cache and runs ${setting.runMs / 1000} s with a ttl of ${setting.ttlMs / 1000} s; ` +
+    'on the way a write invalidates. ' +
+    `${setting.cores} cores, Node ${setting.node}, ` +
+    (setting.redis === undefined ? 'no Redis.' : `Redis ${setting.redis}.`)
+  )
+}
