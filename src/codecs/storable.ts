@@ -1,0 +1,257 @@
+/**
+ * The walk before a value is encoded. Gives the value itself when the format keeps all of it (the
+ * usual case, nothing is copied), else a copy in which the rest is marked. Refuses what cannot come
+ * back equal, with its path. All code of the value (getters, toJSON) runs in here, before the
+ * encoder with its shared buffer has begun.
+ */
+import { types } from 'node:util'
+import { isPlain } from '../core/plain.ts'
+import { Unstorable } from '../core/unstorable.ts'
+import { bigintName, numberName, setOwn } from './marks.ts'
+import type { Tag } from './marks.ts'
+
+/** What a format keeps by itself, and how it writes down a mark. */
+export interface Format {
+  mark(tag: Tag, data: unknown): unknown
+  /** Bytes inside a mark. */
+  bytes(bytes: Buffer): unknown
+  readonly keepsUndefined: boolean
+  readonly keepsBuffer: boolean
+  keepsNumber(value: number): boolean
+  keepsBigint(value: bigint): boolean
+  keepsText(value: string): boolean
+  keepsNames(names: readonly string[]): boolean
+}
+
+const maxDepth = 1_000
+/** One object that is referred to again and again is written each time: 2ⁿ copies in n levels. */
+const maxValues = 10_000_000
+
+export function storable(value: unknown, format: Format): unknown {
+  const walk = new Walk(format)
+  try {
+    return walk.value(value)
+  } catch (error) {
+    if (error instanceof Unstorable) throw error
+    throw walk.refusal(`threw while it was read (${messageOf(error)})`)
+  }
+}
+
+type Step = string | number | { readonly call: string }
+
+class Walk {
+  readonly #format: Format
+  /** What leads to the value at hand; valid up to `#depth`. */
+  readonly #path: Step[] = []
+  readonly #ancestors: object[] = []
+  #depth = 0
+  #values = 0
+
+  constructor(format: Format) {
+    this.#format = format
+  }
+
+  value(value: unknown): unknown {
+    const format = this.#format
+    switch (typeof value) {
+      case 'string':
+        if (format.keepsText(value)) return value
+        return format.mark('text', format.bytes(Buffer.from(value, 'utf16le')))
+      case 'number':
+        return format.keepsNumber(value) ? value : format.mark('number', numberName(value))
+      case 'boolean':
+        return value
+      case 'undefined':
+        return format.keepsUndefined ? value : format.mark('undefined', 0)
+      case 'bigint':
+        return format.keepsBigint(value) ? value : format.mark('bigint', bigintName(value))
+      case 'object':
+        return value === null ? null : this.#within(value)
+      default:
+        throw this.refusal(typeof value)
+    }
+  }
+
+  refusal(what: string): Unstorable {
+    return new Unstorable(`$${this.#path.slice(0, this.#depth).map(written).join('')}`, what)
+  }
+
+  #within(value: object): unknown {
+    const depth = this.#depth
+    for (let i = depth - 1; i >= 0; i--) {
+      if (this.#ancestors[i] === value) throw this.refusal('cycle')
+    }
+    if (depth >= maxDepth) throw this.refusal(`more than ${maxDepth} levels`)
+    this.#ancestors[depth] = value
+    this.#depth = depth + 1
+    const result = Array.isArray(value)
+      ? this.#array(value, depth)
+      : isPlain(value)
+        ? this.#record(value, depth)
+        : this.#other(value, depth)
+    this.#depth = depth
+    return result
+  }
+
+  #array(list: readonly unknown[], depth: number): unknown {
+    let copy = list.constructor === Array ? undefined : Array.from<unknown>(list)
+    this.#count(list.length)
+    for (let i = 0; i < list.length; i++) {
+      this.#path[depth] = i
+      const item = list[i]
+      const kept = this.value(item)
+      if (kept === item || Number.isNaN(kept)) continue
+      copy ??= list.slice()
+      copy[i] = kept
+    }
+    return copy ?? list
+  }
+
+  #record(record: Record<string, unknown>, depth: number): unknown {
+    if (typeof record['toJSON'] === 'function') return this.#toJson(record, depth)
+    if (Object.getOwnPropertySymbols(record).length > 0) {
+      const [symbol] = enumerableSymbols(record)
+      if (symbol !== undefined) {
+        this.#path[depth] = String(symbol)
+        throw this.refusal('symbol')
+      }
+    }
+    return this.#fields(record, depth, false)
+  }
+
+  /** The own enumerable properties of any object. `copied`: in any case as a plain object. */
+  #fields(record: Record<string, unknown>, depth: number, copied: boolean): unknown {
+    const names = Object.keys(record)
+    this.#count(names.length)
+    if (!this.#format.keepsNames(names)) return this.#named(record, names, depth)
+    let copy: Record<string, unknown> | undefined = copied ? {} : undefined
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      this.#path[depth] = name
+      const field = record[name]
+      const kept = this.value(field)
+      if (copy === undefined) {
+        if (kept === field || Number.isNaN(kept)) continue
+        copy = {}
+        for (let j = 0; j < i; j++) setOwn(copy, names[j]!, record[names[j]!])
+      }
+      setOwn(copy, name, kept)
+    }
+    return copy ?? record
+  }
+
+  #named(record: Record<string, unknown>, names: readonly string[], depth: number): unknown {
+    const list: unknown[] = []
+    for (const name of names) {
+      this.#path[depth] = name
+      list.push(this.value(name), this.value(record[name]))
+    }
+    return this.#format.mark('object', list)
+  }
+
+  #other(value: object, depth: number): unknown {
+    const { mark, bytes, keepsBuffer } = this.#format
+    if (types.isDate(value)) {
+      const time = Date.prototype.getTime.call(value)
+      return mark('date', Number.isNaN(time) ? null : time)
+    }
+    if (Buffer.isBuffer(value)) return keepsBuffer ? value : mark('bytes', bytes(value))
+    if (ArrayBuffer.isView(value)) {
+      const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      return mark('array', [viewName(value), bytes(view)])
+    }
+    if (types.isArrayBuffer(value)) return mark('array', ['ArrayBuffer', bytes(Buffer.from(value))])
+    if (types.isMap(value)) return mark('map', this.#map(value, depth))
+    if (types.isSet(value)) return mark('set', this.#set(value, depth))
+    if (types.isRegExp(value)) {
+      const { source, flags, lastIndex } = value
+      return mark('regexp', lastIndex === 0 ? [source, flags] : [source, flags, lastIndex])
+    }
+    if (value instanceof URL) return mark('url', value.href)
+    if (value instanceof Error || types.isNativeError(value)) return this.#error(value, depth)
+    if (types.isBoxedPrimitive(value)) return this.value(value.valueOf())
+    if ('toJSON' in value && typeof value.toJSON === 'function') return this.#toJson(value, depth)
+    // WeakMap, Promise, Response, a class of private fields: `{}` would not be equal to them.
+    if (Object.keys(value).length === 0) throw this.refusal(`${className(value)} without data`)
+    return this.#fields(value as Record<string, unknown>, depth, true)
+  }
+
+  #map(map: ReadonlyMap<unknown, unknown>, depth: number): unknown[] {
+    const list: unknown[] = []
+    this.#count(map.size * 2)
+    for (const [key, item] of map) {
+      this.#path[depth] = { call: `keys()[${list.length / 2}]` }
+      list.push(this.value(key))
+      this.#path[depth] =
+        typeof key === 'object' ? { call: 'get(…)' } : { call: `get(${shown(key)})` }
+      list.push(this.value(item))
+    }
+    return list
+  }
+
+  #set(set: ReadonlySet<unknown>, depth: number): unknown[] {
+    const list: unknown[] = []
+    this.#count(set.size)
+    for (const item of set) {
+      this.#path[depth] = { call: `values()[${list.length}]` }
+      list.push(this.value(item))
+    }
+    return list
+  }
+
+  #error(error: Error, depth: number): unknown {
+    const { name, message } = error
+    const rest = [(error as { code?: unknown }).code, error.cause]
+    if (error instanceof AggregateError) rest.push(error.errors)
+    while (rest.length > 0 && rest.at(-1) === undefined) rest.pop()
+    const list = [`${name}`, `${message}`].map((text) => this.value(text))
+    rest.forEach((part, i) => {
+      this.#path[depth] = ['code', 'cause', 'errors'][i]!
+      list.push(this.value(part))
+    })
+    return this.#format.mark('error', list)
+  }
+
+  #toJson(value: object, depth: number): unknown {
+    this.#path[depth] = { call: 'toJSON()' }
+    const json: unknown = (value as { toJSON(): unknown }).toJSON()
+    if (json !== value) return this.value(json)
+    return this.#fields(value as Record<string, unknown>, depth, true)
+  }
+
+  #count(values: number): void {
+    this.#values += values
+    if (this.#values > maxValues) throw this.refusal(`more than ${maxValues} values in all`)
+  }
+}
+
+function enumerableSymbols(record: object): symbol[] {
+  return Object.getOwnPropertySymbols(record).filter((symbol) =>
+    Object.prototype.propertyIsEnumerable.call(record, symbol),
+  )
+}
+
+/** `Float64Array`, also for a subclass; its own name is no guide. */
+function viewName(view: ArrayBufferView): string {
+  if (types.isDataView(view)) return 'DataView'
+  return String(Reflect.get(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag, view))
+}
+
+function className(value: object): string {
+  const { constructor } = value
+  return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'object'
+}
+
+function written(step: Step): string {
+  if (typeof step === 'number') return `[${step}]`
+  if (typeof step === 'object') return `.${step.call}`
+  return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${shown(step)}]`
+}
+
+function shown(key: unknown): string {
+  return typeof key === 'string' ? JSON.stringify(key) : String(key)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
