@@ -164,6 +164,17 @@ export type BusMessage =
   | { readonly type: 'invalidated' | 'expired' | 'written'; readonly key: string; readonly id: Token }
   | { readonly type: 'beat'; readonly n: number }
 
+// ── memory ───────────────────────────────────────────────────────────────────────────────────────
+
+/** The in-process tier, bounded by count and bytes; the least recently used goes first. */
+export interface Memory<E> {
+  get(key: string): E | undefined
+  /** Bigger than the whole tier: not kept. */
+  set(key: string, entry: E, bytes: number): void
+  delete(key: string): void
+  clear(): void
+}
+
 // ── codec ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Value to bytes and back. */

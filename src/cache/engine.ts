@@ -1,0 +1,95 @@
+/** What the verbs of the cache (look, fetch, load, write …) share: one record per cache, and nothing global. */
+import type { Counters, LoadReason, Unleased } from '../core/events.ts'
+import type { Background } from '../flight/background.ts'
+import type { Cooldowns } from '../flight/cooldowns.ts'
+import type { Flight } from '../flight/flight.ts'
+import type { Flights } from '../flight/flights.ts'
+import type { Limiter } from '../flight/limiter.ts'
+import type { Waiters } from '../flight/waiters.ts'
+import type { LoadContext } from '../api.ts'
+import type { Clock, Memory, Token } from '../ports.ts'
+import type { Entry } from './entry.ts'
+import type { Echoes } from './heed.ts'
+import type { Hearing } from './hearing.ts'
+import type { Listeners } from './listeners.ts'
+import type { Looks } from './look.ts'
+import type { EntryRules } from './options.ts'
+import type { Outbox } from './outbox.ts'
+import type { StoreAccess } from './store-access.ts'
+import type { Writes } from './writes.ts'
+
+export interface Engine {
+  readonly clock: Clock
+  readonly memory: Memory<Entry> | undefined
+  /** Longest that an entry stays in memory unasked. */
+  memoryTtlMs: number
+  readonly outageTtlMs: number
+  readonly storeTimeoutMs: number
+  store: StoreAccess | undefined
+  readonly hearing: Hearing
+  readonly flights: Flights<Answer>
+  /** Flights of `refresh`: joined only by another `refresh`, and only before their load has begun. */
+  readonly forced: Map<string, Flight<Answer>>
+  readonly looks: Looks
+  readonly waiters: Waiters
+  readonly cooldowns: Cooldowns
+  readonly limiter: Limiter
+  readonly background: Background
+  readonly writes: Writes
+  readonly echoes: Echoes
+  readonly outbox: Outbox
+  readonly listeners: Listeners
+  /** This process's share of every early-refresh draw. */
+  readonly seed: number
+  newToken(): Token
+  /** Runs in the context in which the cache was made, not in the caller's. */
+  detached<T>(run: () => T): T
+  waitUntil: ((work: Promise<unknown>) => void) | undefined
+  closed: boolean
+}
+
+/** A definition, or the one-off keys of one call. */
+export interface Source {
+  readonly name: string
+  readonly rules: EntryRules
+  readonly counters: Counters
+}
+
+/** One entry that somebody wants, and how to make it. */
+export interface Target {
+  readonly key: string
+  readonly source: Source
+  load(ctx: LoadContext): unknown
+}
+
+export interface Answer {
+  readonly entry: Entry
+  readonly outcome: 'hit' | 'stale' | 'loaded' | 'waited'
+  readonly tier: 'memory' | 'store' | 'source'
+  /** For the call that started the load, and nobody else. */
+  readonly private: boolean
+}
+
+/** What a flight is to do. */
+export interface Work {
+  readonly target: Target
+  readonly reason: LoadReason
+  /** Only a value whose load began at this instant or later will do. */
+  readonly since: number
+  /** `share`: contend for the lease. `force`: replace whoever holds it. `alone`: no lease, no waiting. */
+  readonly mode: 'share' | 'force' | 'alone'
+  /** Not to contend for a lease at all, and why. */
+  readonly unleased?: Unleased | undefined
+  /** The entry that is there: to fall back on, to renew, or for `previous`. */
+  known: Entry | undefined
+  /** What the store held when it was last asked. */
+  seen: Token | 'unreadable' | undefined
+}
+
+export function usesStore(engine: Engine, rules: EntryRules): boolean {
+  return engine.store !== undefined && rules.store && rules.ttlMs > 0
+}
+
+export function usesMemory(engine: Engine, rules: EntryRules): boolean {
+  return engine.memory !== undefined && rules.memory && rules.ttlMs > 0
+}

@@ -1,0 +1,132 @@
+/**
+ * A value with its instants, as this process holds it. Instants are on this process's own clock:
+ * converted once, when a frame is taken in, and never compared with another host's again.
+ *
+ * Invariant: before `hotUntil`, and while the process hears the bus, it is served without asking
+ * anyone; nothing in memory outlives the entry in the store.
+ */
+import { type Instants } from '../core/decide.ts'
+import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-refresh.ts'
+import type { Head, Uncacheable } from '../core/head.ts'
+
+export interface EntryInit {
+  /** Its instants on this process's clock. */
+  readonly head: Head
+  /** The one copy that all callers share; with `payload` and `perCaller`, never given out itself. */
+  readonly value: unknown
+  readonly meta: unknown
+  /** Encoded; kept only where each caller is given a copy of its own. */
+  readonly payload: Uint8Array | undefined
+  /** Bytes that it counts for in memory. */
+  readonly size: number
+  readonly now: number
+  /** Oldest age in memory. */
+  readonly memoryTtlMs: number
+  readonly earlyRefresh: EarlyRefresh | undefined
+  readonly seed: number
+  /** Count of gaps in hearing when the value's read or load began. */
+  readonly trust: number
+}
+
+export class Entry implements Instants {
+  readonly stamp: string
+  readonly startedAt: number
+  readonly storedAt: number
+  freshUntil: number
+  refreshAt: number
+  readonly staleWhileRevalidateMs: number
+  readonly staleIfErrorMs: number
+  readonly deltaMs: number
+  readonly negative: boolean
+  readonly uncacheable: Uncacheable | undefined
+  readonly meta: unknown
+  readonly value: unknown
+  readonly payload: Uint8Array | undefined
+  readonly size: number
+  /** Kept while the store was gone: the outage (`Hearing.outage`) in which it may be believed. */
+  provisional: number | undefined = undefined
+  trust: number
+  hotUntil: number
+  memoryUntil: number
+  /** What a hit returns: made once, outside any caller's context. */
+  promise: Promise<unknown> | undefined = undefined
+
+  constructor(init: EntryInit) {
+    const { head, now } = init
+    this.stamp = head.stamp
+    this.startedAt = head.startedAt
+    this.storedAt = head.storedAt
+    this.freshUntil = head.freshUntil
+    this.staleWhileRevalidateMs = head.staleWhileRevalidateMs
+    this.staleIfErrorMs = head.staleIfErrorMs
+    this.deltaMs = head.deltaMs
+    this.negative = head.negative
+    this.uncacheable = head.uncacheable
+    this.meta = init.meta
+    this.value = init.value
+    this.payload = init.payload
+    this.size = init.size
+    this.trust = init.trust
+    this.refreshAt =
+      head.negative || init.earlyRefresh === undefined
+        ? head.freshUntil
+        : refreshAt(head, init.earlyRefresh, exponentialDraw(init.seed, head.stamp))
+    this.memoryUntil = now + init.memoryTtlMs
+    this.hotUntil = 0
+    this.#reckonHot()
+  }
+
+  /** Stale as of `at`; both windows run from there. */
+  expire(at: number): void {
+    this.freshUntil = Math.min(this.freshUntil, at)
+    this.refreshAt = Math.min(this.refreshAt, at)
+    this.#reckonHot()
+  }
+
+  /** The store says that it is still the current one, and how long. */
+  confirm(said: { freshUntil: number; now: number; memoryTtlMs: number; trust: number }): void {
+    this.trust = said.trust
+    this.provisional = undefined
+    this.memoryUntil = said.now + said.memoryTtlMs
+    this.refreshAt = Math.min(said.freshUntil, this.refreshAt + (said.freshUntil - this.freshUntil))
+    this.freshUntil = said.freshUntil
+    this.#reckonHot()
+  }
+
+  #reckonHot(): void {
+    // A mark is no value: it is never served from memory without a look at what it says.
+    const until = Math.min(this.refreshAt, this.freshUntil, this.memoryUntil)
+    this.hotUntil = this.uncacheable === undefined ? until : -Infinity
+  }
+}
+
+/** Still of any use: to serve, to cover an error, or as `previous`? */
+export function isAlive(entry: Entry, now: number): boolean {
+  const window = Math.max(entry.staleWhileRevalidateMs, entry.staleIfErrorMs)
+  return now < entry.freshUntil + window
+}
+
+/**
+ * A frame's head on this process's clock. One from the future (clocks were corrected, or a host's
+ * is wrong) is taken to have been stored now, so that no entry lives longer than its ttl and window.
+ */
+export function localHead(head: Head, offsetMs: number, now: number): Head {
+  const ahead = Math.max(0, head.storedAt - offsetMs - now)
+  const shift = offsetMs + ahead
+  return {
+    ...head,
+    startedAt: head.startedAt - shift,
+    storedAt: head.storedAt - shift,
+    freshUntil: head.freshUntil - shift,
+  }
+}
+
+/** The same for the store: its own time, and nothing of ours. */
+export function storeHead(head: Head, offsetMs: number): Head {
+  return {
+    ...head,
+    startedAt: head.startedAt + offsetMs,
+    storedAt: head.storedAt + offsetMs,
+    freshUntil: head.freshUntil + offsetMs,
+  }
+}

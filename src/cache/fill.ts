@@ -1,0 +1,206 @@
+/**
+ * A loaded value becomes an entry, is published under its lease, and only then is kept in memory.
+ * The fence is the store's: a publish counts only while the lease is still ours. What was fenced is
+ * kept nowhere; what could not be published because the store is gone is kept for a short while.
+ */
+import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
+import { smoothed } from '../core/early-refresh.ts'
+import type { Unleased } from '../core/events.ts'
+import type { Head, Uncacheable } from '../core/head.ts'
+import type { Flight } from '../flight/flight.ts'
+import { usesMemory, type Answer, type Engine, type Work } from './engine.ts'
+import { Entry, storeHead } from './entry.ts'
+import { keep } from './keep.ts'
+import type { Lease } from './lease.ts'
+import type { Ran } from './run-loader.ts'
+import { frameOf, headOf, keptPayload, prepare, type Prepared } from './values.ts'
+
+/** A loaded value, ready to be answered, and what is to be done with it then. */
+export interface Filling {
+  readonly entry: Entry
+  readonly private: boolean
+  /** What goes to the store: a frame, a new head for the frame that is there, or nothing. */
+  readonly head: Head
+  readonly payload: Uint8Array
+  readonly lifeMs: number
+  /** Stamp of the frame whose body is still the right one. */
+  readonly renews: string | undefined
+  /** Kept in place of the value: callers load side by side. */
+  readonly mark: Entry | undefined
+}
+
+const noPayload = new Uint8Array(0)
+
+export function filling(
+  engine: Engine,
+  work: Work,
+  ran: Ran,
+  how: { readonly lease: Lease | undefined; readonly unleased: Unleased | undefined; readonly trust: number },
+): Filling {
+  const { key, source } = work.target
+  const { rules } = source
+  const { said, previous, startedAt, endedAt } = ran
+  const renewed = said.notModified ? previous : undefined
+  const value = renewed === undefined ? ran.value : renewed.value
+  let why: Uncacheable | undefined = said.private ? 'private' : said.noStore ? 'noStore' : undefined
+
+  let negative = false
+  if (renewed !== undefined) negative = renewed.negative
+  else {
+    try {
+      negative = rules.isNegative(value)
+    } catch (error) {
+      why ??= 'noStore'
+      engine.listeners.tell('callbackFailed', () => ({ name: source.name, key, callback: 'isNegative', error }))
+    }
+  }
+
+  const toStore = how.lease !== undefined
+  let prepared: Prepared =
+    renewed === undefined
+      ? prepare(value, rules, toStore)
+      : { type: 'storable', value, payload: renewed.payload, size: renewed.size }
+  let meta = renewed?.meta
+  let metaBytes: Uint8Array | undefined
+  try {
+    if (said.meta !== undefined) meta = said.meta.value
+    if (meta !== undefined) metaBytes = rules.codec.encode(meta)
+    if (said.meta !== undefined && metaBytes !== undefined) meta = rules.codec.decode(metaBytes)
+  } catch (error) {
+    prepared = { type: 'unstorable', path: `ctx.meta, ${(error as Error).message}` }
+  }
+  if (prepared.type === 'unstorable') {
+    const { path } = prepared
+    why ??= 'unstorable'
+    source.counters.unstorable++
+    engine.listeners.tell('unstorable', () => ({ name: source.name, key, path }))
+  }
+
+  const asked = said.ttlMs ?? rules.ttlMs
+  const fullTtlMs = negative ? Math.min(rules.negativeTtlMs, asked) : asked
+  if (fullTtlMs === 0) why ??= 'noStore'
+  const outage = how.unleased === 'store' || how.unleased === 'nolease'
+  const ttlMs = outage ? Math.min(fullTtlMs, engine.outageTtlMs) : fullTtlMs
+  const windows = negative ? noWindows : rules
+  const life = lifetime(endedAt, jittered(ttlMs, rules.jitter, engine.clock.random()), windows)
+  const head: Head = {
+    stamp: how.lease?.token ?? engine.newToken(),
+    startedAt,
+    storedAt: endedAt,
+    freshUntil: life.freshUntil,
+    staleWhileRevalidateMs: life.staleWhileRevalidateMs,
+    staleIfErrorMs: life.staleIfErrorMs,
+    deltaMs: smoothed(previous?.deltaMs, endedAt - startedAt),
+    asOf: 0,
+    negative,
+    uncacheable: undefined,
+    tags: [],
+    meta: metaBytes,
+  }
+  const common = {
+    now: endedAt,
+    memoryTtlMs: engine.memoryTtlMs,
+    earlyRefresh: rules.earlyRefresh,
+    seed: engine.seed,
+    trust: how.trust,
+  }
+  const storable = prepared.type === 'storable' ? prepared : { value, payload: undefined, size: 0 }
+  const { payload } = storable
+  const entry = new Entry({
+    head,
+    value: storable.value,
+    meta,
+    payload: renewed === undefined ? keptPayload(value, payload, rules) : renewed.payload,
+    size: storable.size,
+    ...common,
+  })
+  if (outage) entry.provisional = engine.hearing.outage
+  if (why === undefined) {
+    const renews = renewed?.stamp
+    return { entry, private: false, head, payload: payload ?? noPayload, lifeMs: life.lifeMs, renews, mark: undefined }
+  }
+  const markHead: Head = {
+    ...head,
+    ...noWindows,
+    freshUntil: endedAt + rules.uncacheableForMs,
+    uncacheable: why,
+    meta: undefined,
+  }
+  return {
+    entry,
+    private: why === 'private',
+    head: markHead,
+    payload: noPayload,
+    lifeMs: rules.uncacheableForMs,
+    renews: undefined,
+    mark: new Entry({ head: markHead, value: undefined, meta: undefined, payload: undefined, size: 0, ...common }),
+  }
+}
+
+/** Publishes, then keeps. Never rejects: its callers have been answered already. */
+export async function fill(
+  engine: Engine,
+  work: Work,
+  flight: Flight<Answer>,
+  made: Filling,
+  how: { readonly lease: Lease | undefined; readonly unleased: Unleased | undefined },
+): Promise<void> {
+  const { target } = work
+  const { key, source } = target
+  const { rules, counters } = source
+  const entry = made.mark ?? made.entry
+  const keepIt = (): void => {
+    if (flight.outdated || !usesMemory(engine, rules)) return
+    if (made.mark !== undefined && made.lifeMs === 0) return
+    keep(engine, key, entry)
+  }
+  if (how.lease === undefined) {
+    // Waited too long, or the key is uncacheable: somebody else may know better.
+    if (how.unleased === 'local' || how.unleased === 'store' || how.unleased === 'nolease') keepIt()
+    return
+  }
+  how.lease.stop()
+  if (made.mark !== undefined && made.lifeMs === 0) {
+    return how.lease.release(made.private ? 'private' : 'unstorable')
+  }
+  try {
+    switch (await publish(engine, work, made, how.lease)) {
+      case 'ok':
+      case 'kept':
+        counters.published++
+        keepIt()
+        return
+      case 'fenced':
+        counters.fenced++
+        engine.listeners.tell('fenced', () => ({ name: source.name, key }))
+        return
+    }
+  } catch {
+    if (made.mark === undefined) {
+      made.entry.provisional = engine.hearing.outage
+      made.entry.expire(made.entry.storedAt + engine.outageTtlMs)
+    }
+    keepIt()
+  }
+}
+
+async function publish(
+  engine: Engine,
+  work: Work,
+  made: Filling,
+  lease: Lease,
+): Promise<'ok' | 'kept' | 'fenced'> {
+  const { key, source } = work.target
+  const { token } = lease
+  const head = storeHead(made.head, engine.hearing.offsetMs)
+  const lifeMs = Math.ceil(made.lifeMs)
+  let { payload } = made
+  if (made.renews !== undefined) {
+    const renewal = { key, token, seen: made.renews, head: headOf(head), lifeMs }
+    const renewed = await engine.store!.call('touch', (session) => session.touch(renewal))
+    if (renewed !== 'gone') return renewed
+    payload = made.entry.payload ?? source.rules.codec.encode(made.entry.value)
+  }
+  const frame = frameOf(head, payload, source.rules)
+  return engine.store!.call('publish', (session) => session.publish({ key, token, frame, lifeMs }))
+}

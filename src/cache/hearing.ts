@@ -1,0 +1,109 @@
+/**
+ * What this process may believe of its own memory: does it still hear what others tell, and what
+ * is the store's time? It proves its own ears: every 2 s it sends a beat to itself, and what was
+ * heard back proves that everything sent before it has arrived too.
+ *
+ * Invariant: an entry is believed only if it was filled after the last gap, and contact is not
+ * older than 5 s. `trust` counts the gaps; an entry carries the count of when its read or load began.
+ */
+import type { Beat, Clock, StoreSession } from '../ports.ts'
+
+const beatMs = 2_000
+const deafAfterMs = 5_000
+
+export interface HearingOptions {
+  readonly clock: Clock
+  onChange(state: 'up' | 'silent'): void
+  /** Another server answers: what it never heard of must be repeated. */
+  onServerChange(): void
+}
+
+export class Hearing {
+  /** Changes at every gap: what was filled before is to be looked up again. */
+  trust = 0
+  /** Changes at every recovery of the store: what was kept meanwhile is to be looked up again. */
+  outage = 0
+  /** From this instant on nothing in memory is believed as it stands. */
+  deafAt: number
+  /** The store's time minus ours. */
+  offsetMs = 0
+
+  readonly #options: HearingOptions
+  readonly #sentAt = new Map<number, number>()
+  #beats = 0
+  #gap = true
+  #subscribed = false
+  #server: string | undefined
+  #stop: (() => void) | undefined
+
+  constructor(options: HearingOptions, alone: boolean) {
+    this.#options = options
+    this.deafAt = alone ? Infinity : -Infinity
+  }
+
+  /** Begins to beat; `send` is called every 2 s, and may find the store gone. */
+  start(send: () => Promise<unknown>): void {
+    this.#stop = this.#options.clock.after(beatMs, () => {
+      this.start(send)
+      if (this.isDeaf(this.#options.clock.now()) && !this.#gap) this.#lose()
+      send().catch(() => {})
+    })
+  }
+
+  stop(): void {
+    this.#stop?.()
+  }
+
+  isDeaf(now: number): boolean {
+    return now >= this.deafAt
+  }
+
+  /** One beat: its reply brings the store's time, its echo proves the ears. */
+  readonly beat = async (session: StoreSession): Promise<Beat> => {
+    const { clock } = this.#options
+    const n = ++this.#beats
+    const sentAt = clock.now()
+    if (this.#subscribed) this.#sentAt.set(n, sentAt)
+    if (this.#sentAt.size > 16) this.#sentAt.delete(this.#sentAt.keys().next().value!)
+    const beat = await session.beat(n)
+    const now = clock.now()
+    this.offsetMs = beat.time - (sentAt + now) / 2
+    if (this.#server !== undefined && this.#server !== beat.server) this.#options.onServerChange()
+    this.#server = beat.server
+    if (!session.hasBus) {
+      // Nothing is pushed: memory is believed for as long as its own short lifetime.
+      this.#gap = false
+      this.deafAt = Infinity
+    }
+    return beat
+  }
+
+  onBus(state: 'up' | 'down', beatNow: () => Promise<unknown>): void {
+    this.#subscribed = state === 'up'
+    this.#sentAt.clear()
+    if (state === 'up') beatNow().catch(() => {})
+    else this.#lose()
+  }
+
+  heard(n: number): void {
+    const sentAt = this.#sentAt.get(n)
+    if (sentAt === undefined) return
+    for (const earlier of this.#sentAt.keys()) if (earlier <= n) this.#sentAt.delete(earlier)
+    if (this.#gap) {
+      this.#gap = false
+      this.trust++
+      this.#options.onChange('up')
+    }
+    this.deafAt = sentAt + deafAfterMs
+  }
+
+  recovered(): void {
+    this.outage++
+  }
+
+  #lose(): void {
+    if (this.#gap) return
+    this.#gap = true
+    this.#options.onChange('silent')
+  }
+}

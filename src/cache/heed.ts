@@ -1,0 +1,61 @@
+/** What other processes (and our own echo) tell, applied to this one. */
+import type { BusMessage, Token } from '../ports.ts'
+import type { Engine } from './engine.ts'
+import { isAlive } from './entry.ts'
+
+/** What this process holds or is about to learn of the key is of before the change. */
+export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): void {
+  engine.looks.outdate(key)
+  engine.flights.outdate(key, how)
+  engine.cooldowns.delete(key)
+  const held = engine.memory?.get(key)
+  if (held === undefined) return
+  if (how === 'expired') {
+    const now = engine.clock.now()
+    held.expire(now)
+    if (isAlive(held, now)) return
+  }
+  engine.memory!.delete(key)
+}
+
+export function heed(engine: Engine, message: BusMessage): void {
+  switch (message.type) {
+    case 'beat':
+      engine.hearing.heard(message.n)
+      return
+    case 'published':
+    case 'failed':
+    case 'released':
+      engine.waiters.hear(message.key, message)
+      return
+    case 'invalidated':
+    case 'expired':
+    case 'written':
+      if (!engine.echoes.isMine(message.id)) {
+        outdate(engine, message.key, message.type === 'expired' ? 'expired' : 'gone')
+        engine.writes.outdate(message.key, message.id)
+      }
+      engine.waiters.hear(message.key, message)
+  }
+}
+
+/**
+ * Our own changes come back over the bus. Once confirmed they have been applied for good, and their
+ * echo must not outdate what was begun since.
+ */
+export class Echoes {
+  readonly #expected = new Map<Token, number>()
+
+  expect(id: Token, messages: number): void {
+    this.#expected.set(id, messages)
+    if (this.#expected.size > 1_000) this.#expected.delete(this.#expected.keys().next().value!)
+  }
+
+  isMine(id: Token): boolean {
+    const left = this.#expected.get(id)
+    if (left === undefined) return false
+    if (left === 1) this.#expected.delete(id)
+    else this.#expected.set(id, left - 1)
+    return true
+  }
+}

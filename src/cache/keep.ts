@@ -1,0 +1,39 @@
+/** Into memory, and out of it: what this process holds of an entry, and whether it may believe it. */
+import type { Engine } from './engine.ts'
+import { isAlive, type Entry } from './entry.ts'
+
+/** Roughly what an entry costs in memory beside its value. */
+const overheadBytes = 400
+
+export function keep(engine: Engine, key: string, entry: Entry): void {
+  if (entry.payload === undefined && entry.uncacheable === undefined) {
+    // Made in the cache's own context: a promise remembers the context of its making, and this one
+    // lives as long as the entry.
+    entry.promise ??= engine.detached(() => Promise.resolve(entry.value))
+  }
+  engine.memory!.set(key, entry, entry.size + key.length * 2 + overheadBytes)
+}
+
+/**
+ * May it be taken at its word? Filled after the last gap in hearing, and heard from since; or kept
+ * in an outage that still lasts.
+ */
+export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
+  const { hearing } = engine
+  if (now >= entry.memoryUntil) return false
+  if (entry.provisional !== undefined) return entry.provisional === hearing.outage
+  return entry.trust === hearing.trust && !hearing.isDeaf(now)
+}
+
+/**
+ * What memory has of a key, when the store cannot be asked: as stale as of when this process was
+ * last sure of it, and used inside the user's windows only.
+ */
+export function lastResort(engine: Engine, entry: Entry | undefined, now: number): Entry | undefined {
+  if (entry === undefined) return undefined
+  if (!isTrusted(engine, entry, now)) {
+    const { deafAt } = engine.hearing
+    entry.expire(deafAt === -Infinity ? now : Math.min(now, deafAt))
+  }
+  return isAlive(entry, now) ? entry : undefined
+}

@@ -1,0 +1,117 @@
+/** Wires the parts of one cache to each other: who is told of what. */
+import { Background } from '../flight/background.ts'
+import { Cooldowns } from '../flight/cooldowns.ts'
+import { Flights } from '../flight/flights.ts'
+import { Limiter } from '../flight/limiter.ts'
+import { thisContext } from '../flight/nesting.ts'
+import { Waiters } from '../flight/waiters.ts'
+import { seedOf } from '../core/early-refresh.ts'
+import type { Clock, CodecPort, Memory, Token } from '../ports.ts'
+import type { Engine } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { Echoes, heed } from './heed.ts'
+import { Hearing } from './hearing.ts'
+import { Listeners } from './listeners.ts'
+import { Looks } from './look.ts'
+import type { CacheRules } from './options.ts'
+import { Outbox } from './outbox.ts'
+import { StoreAccess } from './store-access.ts'
+import { tokens } from './tokens.ts'
+import { Writes } from './writes.ts'
+
+/** What the composition root supplies. */
+export interface Environment {
+  readonly clock: Clock
+  readonly codec: CodecPort
+  memory(maxEntries: number, maxBytes: number): Memory<Entry>
+}
+
+/** Without a bus, nothing tells this process of changes elsewhere. */
+const memoryTtlWithoutBusMs = 5_000
+
+export function makeEngine(rules: CacheRules, environment: Environment): Engine {
+  const { clock } = rules
+  const { id, newToken } = tokens()
+  const listeners = new Listeners()
+  const storePort = rules.enabled ? rules.store : undefined
+  const outbox = new Outbox(clock, newToken)
+  const background = new Background((error) => {
+    listeners.tell('storeFailed', () => ({ operation: 'background', error }))
+  })
+  const hearing = new Hearing(
+    {
+      clock,
+      onChange: (state) => {
+        listeners.tell('bus', () => ({ state }))
+        if (state === 'up') waiters.rouseAll()
+      },
+      onServerChange: () => {
+        outbox.repeatRecent()
+        const send = (run: Parameters<StoreAccess['during']>[1]): Promise<void> =>
+          engine.store!.during('replay', run as never)
+        void background.track(outbox.replay(send as never).catch(() => {}))
+      },
+    },
+    storePort === undefined,
+  )
+  const waiters = new Waiters()
+  const engine: Engine = {
+    clock,
+    memory:
+      rules.enabled && rules.memory !== undefined
+        ? environment.memory(rules.memory.maxEntries, rules.memory.maxBytes)
+        : undefined,
+    memoryTtlMs: rules.memory?.ttlMs ?? Infinity,
+    outageTtlMs: rules.outageTtlMs,
+    storeTimeoutMs: rules.storeTimeoutMs,
+    store: undefined,
+    hearing,
+    flights: new Flights(),
+    forced: new Map(),
+    looks: new Looks(),
+    waiters,
+    cooldowns: new Cooldowns(),
+    limiter: new Limiter(clock, rules.limit.concurrency, rules.limit.queueMs),
+    background,
+    writes: new Writes(),
+    echoes: new Echoes(),
+    outbox,
+    listeners,
+    seed: seedOf(clock.random()),
+    newToken,
+    detached: thisContext(),
+    waitUntil: rules.waitUntil,
+    closed: false,
+  }
+  if (storePort !== undefined) connect(engine, rules, id)
+  return engine
+}
+
+function connect(engine: Engine, rules: CacheRules, id: Token): void {
+  const { hearing, listeners, outbox, clock } = engine
+  // Messages may come while the session is being opened: the engine is complete but for it.
+  const store = new StoreAccess({
+    store: rules.store!,
+    namespace: rules.namespace,
+    id,
+    clock,
+    storeTimeoutMs: rules.storeTimeoutMs,
+    connectTimeoutMs: rules.connectTimeoutMs,
+    onMessage: (message) => heed(engine, message),
+    onBus: (state) => hearing.onBus(state, beatNow),
+    onFailed: (operation, error) => listeners.tell('storeFailed', () => ({ operation, error })),
+    onBreaker: (state) => listeners.tell('breaker', () => ({ state })),
+    beat: hearing.beat,
+    recover: async () => {
+      await outbox.replay((run) => store.during('replay', run))
+      hearing.recovered()
+    },
+  })
+  function beatNow(): Promise<unknown> {
+    // Asked again when the session is there: it may tell of its bus before `open` has returned.
+    return Promise.resolve().then(() => store.call('beat', hearing.beat))
+  }
+  engine.store = store
+  if (!store.session.hasBus) engine.memoryTtlMs = Math.min(engine.memoryTtlMs, memoryTtlWithoutBusMs)
+  hearing.start(beatNow)
+}

@@ -1,0 +1,29 @@
+/** A look without a load, and without consequences: nothing is refreshed. */
+import type { Peek } from '../api.ts'
+import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
+import { isAlive, type Entry } from './entry.ts'
+import { isTrusted, lastResort } from './keep.ts'
+import { closed } from './load.ts'
+import { given } from './values.ts'
+
+export async function peek(engine: Engine, source: Source, key: string): Promise<Peek<unknown>> {
+  if (engine.closed) throw closed(key)
+  const { rules } = source
+  const held = usesMemory(engine, rules) ? engine.memory!.get(key) : undefined
+  if (held !== undefined && isTrusted(engine, held, engine.clock.now())) return seen(engine, source, held)
+  if (!usesStore(engine, rules)) return seen(engine, source, undefined)
+  const found = await engine.looks.at(engine, source, key, held)
+  if (found.type === 'entry') return seen(engine, source, found.entry)
+  if (found.type === 'none') return seen(engine, source, undefined)
+  return seen(engine, source, lastResort(engine, held, engine.clock.now()))
+}
+
+function seen(engine: Engine, source: Source, entry: Entry | undefined): Peek<unknown> {
+  const now = engine.clock.now()
+  if (entry === undefined || entry.uncacheable !== undefined || !isAlive(entry, now)) {
+    return { state: 'missing' }
+  }
+  const { storedAt, freshUntil, meta } = entry
+  const state = now < freshUntil ? 'fresh' : 'stale'
+  return { state, value: given(entry, source.rules), storedAt, freshUntil, meta }
+}

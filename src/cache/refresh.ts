@@ -1,0 +1,45 @@
+/** Flights are started here: for a caller, or in the background while an older value is served. */
+import { Flight } from '../flight/flight.ts'
+import type { Answer, Engine, Target, Work } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { fly } from './fetch.ts'
+
+/** For a caller: the flight that others join from now on, or (`alone`) one of its own. */
+export function startFlight(engine: Engine, work: Work): Flight<Answer> {
+  const flight = new Flight<Answer>(engine, work.target.key, work.mode === 'force' ? 'refresh' : 'read')
+  if (work.mode === 'alone') engine.flights.addAlone(flight)
+  else engine.flights.add(flight)
+  void engine.background.track(fly(engine, work, flight))
+  return flight
+}
+
+/**
+ * At most one refresh of a key is pending or running here; one that is denied the lease waits for
+ * the other's result without callers. It runs in the cache's own context, not the reader's.
+ */
+export function startRefresh(
+  engine: Engine,
+  target: Target,
+  known: Entry,
+  reason: 'early' | 'stale',
+): void {
+  const { key } = target
+  if (engine.closed || engine.flights.current(key) !== undefined) return
+  if (reason === 'early' && engine.limiter.queued > 0) return
+  if (engine.cooldowns.get(key, engine.clock.now()) !== undefined) return
+  engine.detached(() => {
+    const flight = new Flight<Answer>(engine, key, 'background')
+    engine.flights.add(flight)
+    const work: Work = { target, reason, since: -Infinity, mode: 'share', known, seen: known.stamp }
+    giveToPlatform(engine, engine.background.track(fly(engine, work, flight)))
+  })
+}
+
+/** Serverless platforms keep a process awake for what they were told of. */
+export function giveToPlatform(engine: Engine, work: Promise<unknown>): void {
+  try {
+    engine.waitUntil?.(work)
+  } catch (error) {
+    engine.listeners.tell('callbackFailed', () => ({ name: '', key: '', callback: 'waitUntil', error }))
+  }
+}

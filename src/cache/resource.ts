@@ -1,0 +1,110 @@
+/**
+ * What `define` gives: one kind of entry, addressed by its argument. `get` is the hot path: a hit
+ * in memory derives the key, compares two instants, adds to a counter, and returns a promise that
+ * was made when the entry came in.
+ */
+import type { Call, Definition, LoadContext, Lookup, Peek, Resource } from '../api.ts'
+import type { EntryRules } from './options.ts'
+import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
+import { answered, isFallback, withFallback } from './answer.ts'
+import type { Answer, Engine, Source, Target } from './engine.ts'
+import { digest } from './digest.ts'
+import { peek } from './peek.ts'
+import { resolveCall, resolveEntry } from './options.ts'
+import { read, refresh } from './read.ts'
+import { given } from './values.ts'
+import { change, set } from './write.ts'
+
+export interface ResourceInit {
+  readonly definition: Definition<unknown, unknown>
+  readonly source: Source
+}
+
+export function makeResource(engine: Engine, init: ResourceInit): Resource<unknown, unknown> {
+  const { definition, source } = init
+  const { name, version, key: keyOf } = definition
+  const { rules, counters } = source
+  const prefix = resourcePrefix(name, version)
+  const { memory, clock, hearing, listeners } = engine
+
+  const keyFor = (arg: unknown): string => {
+    const key = prefix + keyText(keyOf === undefined ? arg : keyOf(arg))
+    return shortKey(key, digest)
+  }
+  const targetFor = (arg: unknown, key: string): Target => ({
+    key,
+    source,
+    load: (ctx: LoadContext) => definition.load(arg, ctx),
+  })
+  const readValue = async (arg: unknown, key: string, call: Call | undefined): Promise<unknown> => {
+    const resolved = resolveCall(call)
+    const answer = await withFallback(engine, source, { key, arg }, () =>
+      read(engine, targetFor(arg, key), resolved),
+    )
+    return isFallback(answer) ? answer.value : given(answer.entry, rules)
+  }
+
+  return {
+    name,
+    key: keyFor,
+    get: (arg, call) => {
+      let key: string
+      try {
+        key = keyFor(arg)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+      if (call === undefined && memory !== undefined) {
+        const entry = memory.get(key)
+        if (entry?.promise !== undefined) {
+          const now = clock.now()
+          if (now < entry.hotUntil && now < hearing.deafAt && entry.trust === hearing.trust) {
+            counters.hitMemory++
+            if (entry.negative) counters.negative++
+            if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
+            return entry.promise
+          }
+        }
+      }
+      return readValue(arg, key, call)
+    },
+    lookup: async (arg, call) => {
+      const key = keyFor(arg)
+      const resolved = resolveCall(call)
+      const answer = await withFallback(engine, source, { key, arg }, () =>
+        read(engine, targetFor(arg, key), resolved),
+      )
+      if (isFallback(answer)) return answer
+      return story(answer, rules)
+    },
+    refresh: async (arg, call) => {
+      const key = keyFor(arg)
+      const answer = await answered(engine, source, key, () =>
+        refresh(engine, targetFor(arg, key), resolveCall(call)),
+      )
+      return given(answer.entry, rules)
+    },
+    async getMany(args, call) {
+      return Promise.all(args.map((arg) => this.get(arg, call)))
+    },
+    async getManySettled(args, call) {
+      return Promise.allSettled(args.map((arg) => this.get(arg, call)))
+    },
+    peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
+    set: async (arg, value, options) => {
+      const key = keyFor(arg)
+      const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
+      await set(engine, { ...source, rules: own }, key, value)
+    },
+    invalidate: async (arg) => change(engine, [keyFor(arg)], 'invalidate'),
+    invalidateMany: async (args) => change(engine, args.map(keyFor), 'invalidate'),
+    expire: async (arg) => change(engine, [keyFor(arg)], 'expire'),
+    expireMany: async (args) => change(engine, args.map(keyFor), 'expire'),
+  }
+}
+
+function story(answer: Answer, rules: EntryRules): Lookup<unknown> {
+  const { entry, outcome, tier } = answer
+  const { storedAt, freshUntil } = entry
+  return { outcome, tier, value: given(entry, rules), storedAt, freshUntil }
+}

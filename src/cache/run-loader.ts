@@ -1,0 +1,86 @@
+/**
+ * One run of the user's loader: in its place, under its hard deadline, in its own context. A throw
+ * before the first promise is a rejection like any other; a loader that never settles loses its
+ * place at the deadline and is counted as abandoned.
+ */
+import { BreakwaterError } from '../core/errors.ts'
+import { longestTimerMs } from '../core/lifetime.ts'
+import type { Flight } from '../flight/flight.ts'
+import type { Place } from '../flight/limiter.ts'
+import { inside } from '../flight/nesting.ts'
+import type { Answer, Engine, Work } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { loadContext, type Said } from './load-context.ts'
+
+export interface Ran {
+  readonly value: unknown
+  readonly said: Said
+  /** What the loader was given as `previous`. */
+  readonly previous: Entry | undefined
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+export interface Run {
+  readonly engine: Engine
+  readonly work: Work
+  readonly flight: Flight<Answer>
+  readonly place: Place
+  readonly controller: AbortController
+}
+
+/** Rejects with what the loader threw, with `LOAD_TIMEOUT`, or with the reason of the abort. */
+export async function runLoader({ engine, work, flight, place, controller }: Run): Promise<Ran> {
+  const { clock } = engine
+  const { key, source } = work.target
+  const { rules } = source
+  const startedAt = clock.now()
+  flight.startedAt = startedAt
+  const previous = work.known
+  const { ctx, said } = loadContext({
+    key,
+    signal: controller.signal,
+    deadline: startedAt + rules.loadTimeoutMs,
+    reason: work.reason,
+    previous,
+    rules,
+  })
+  const stop = clock.after(Math.min(rules.loadTimeoutMs, longestTimerMs), () => {
+    controller.abort(
+      new BreakwaterError('LOAD_TIMEOUT', `${key}: the loader took longer than ${rules.loadTimeoutMs} ms`, { key }),
+    )
+  })
+  const result = inside(flight, () => attempt(() => work.target.load(ctx)))
+  let ended = false
+  const settled = result.finally(() => (ended = true))
+  settled.catch(() => {})
+  engine.flights.loading(key, firstOf(settled, controller.signal).then(nothing, nothing))
+  try {
+    const value = await firstOf(settled, controller.signal)
+    return { value, said, previous, startedAt, endedAt: clock.now() }
+  } finally {
+    stop()
+    if (ended) place.leave()
+    else place.abandon(settled)
+  }
+}
+
+function attempt(load: () => unknown): Promise<unknown> {
+  try {
+    return Promise.resolve(load())
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** The result, or the reason of the abort, whichever is first. */
+function firstOf<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+function nothing(): void {}

@@ -1,0 +1,20 @@
+/**
+ * The process's own clock: milliseconds since 1970, monotonic, so that a correction of the host's
+ * clock moves no deadline. The global timers are read at each call, and where a test runner has
+ * replaced `Date`, its time is followed.
+ */
+import type { Clock } from '../ports.ts'
+
+const RealDate = globalThis.Date
+
+export const systemClock: Clock = {
+  now: () =>
+    globalThis.Date === RealDate ? performance.timeOrigin + performance.now() : globalThis.Date.now(),
+  random: () => Math.random(),
+  after: (ms, run) => {
+    const timer = globalThis.setTimeout(run, ms)
+    // Fake timers may give a number.
+    if (typeof timer === 'object') timer.unref?.()
+    return () => globalThis.clearTimeout(timer)
+  },
+}

@@ -1,0 +1,81 @@
+/**
+ * A value on its way in: encoded once, and what callers get is the decoded copy, so that a miss
+ * gives what a hit will give. What cannot be stored is answered as it is, never refused to its callers.
+ */
+import { crc32 } from 'node:zlib'
+import { approximateSize } from '../core/approximate-size.ts'
+import { deepFreeze } from '../core/freeze.ts'
+import { packFrame, packHead, type Crc32 } from '../core/frame.ts'
+import type { Head } from '../core/head.ts'
+import { Unstorable } from '../core/unstorable.ts'
+import type { Entry } from './entry.ts'
+import type { EntryRules } from './options.ts'
+
+export const crc: Crc32 = crc32
+
+export type Prepared =
+  | {
+      readonly type: 'storable'
+      readonly value: unknown
+      /** `undefined` where nothing needs bytes. */
+      readonly payload: Uint8Array | undefined
+      readonly size: number
+    }
+  | { readonly type: 'unstorable'; readonly path: string }
+
+export function prepare(value: unknown, rules: EntryRules, forStore: boolean): Prepared {
+  if (!forStore && (rules.values === 'share' || isScalar(value))) {
+    return { type: 'storable', value, payload: undefined, size: approximateSize(value) }
+  }
+  try {
+    const payload = rules.codec.encode(value)
+    const size = payload.length
+    if (size > rules.maxBytes) {
+      return { type: 'unstorable', path: `$: ${size} bytes encoded, over maxBytes (${rules.maxBytes})` }
+    }
+    return { type: 'storable', value: copy(value, payload, rules), payload, size }
+  } catch (error) {
+    return { type: 'unstorable', path: error instanceof Unstorable ? error.message : `$: ${String(error)}` }
+  }
+}
+
+function copy(value: unknown, payload: Uint8Array, rules: EntryRules): unknown {
+  if (rules.values === 'share' || isScalar(value)) return value
+  return decoded(payload, rules)
+}
+
+/** What a payload from the store becomes. */
+export function decoded(payload: Uint8Array, rules: EntryRules): unknown {
+  const value = rules.codec.decode(payload)
+  return rules.values === 'freeze' ? deepFreeze(value) : value
+}
+
+/** What one caller is given. */
+export function given(entry: Entry, rules: EntryRules): unknown {
+  return entry.payload === undefined ? entry.value : rules.codec.decode(entry.payload)
+}
+
+/** Bytes that memory must keep, for callers who get a copy each. */
+export function keptPayload(value: unknown, payload: Uint8Array | undefined, rules: EntryRules): Uint8Array | undefined {
+  return rules.values === 'clone' && !isScalar(value) ? payload : undefined
+}
+
+function isScalar(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      return true
+    default:
+      return value === null
+  }
+}
+
+export function frameOf(head: Head, payload: Uint8Array, rules: EntryRules): Uint8Array {
+  return packFrame(head, { codec: rules.codec.id, payload }, crc)
+}
+
+export function headOf(head: Head): Uint8Array {
+  return packHead(head, crc)
+}

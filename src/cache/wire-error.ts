@@ -1,0 +1,55 @@
+/**
+ * A loader's error on its way to those who waited in other processes. Without a word from the
+ * definition only its name and code travel: a message may hold what is not for everyone.
+ */
+import { BreakwaterError } from '../core/errors.ts'
+import type { EntryRules } from './options.ts'
+
+interface Wire {
+  readonly name: string
+  readonly code?: string
+  readonly wire?: unknown
+}
+
+const mostCharacters = 8_192
+
+/** `onFault` hears of a `toWire` that threw or gave what JSON cannot hold; name and code travel then. */
+export function toWire(error: unknown, rules: EntryRules, onFault: (fault: unknown) => void): string {
+  const plain: Wire = { name: nameOf(error), ...codeOf(error) }
+  if (rules.errors === undefined) return JSON.stringify(plain)
+  try {
+    const text = JSON.stringify({ ...plain, wire: rules.errors.toWire(error) })
+    if (text.length <= mostCharacters) return text
+    onFault(new RangeError(`errors.toWire: ${text.length} characters, at most ${mostCharacters} travel`))
+  } catch (fault) {
+    onFault(fault)
+  }
+  return JSON.stringify(plain)
+}
+
+export function fromWire(text: string, rules: EntryRules, key: string, onFault: (fault: unknown) => void): unknown {
+  let wire: Wire = { name: 'Error' }
+  try {
+    wire = JSON.parse(text) as Wire
+    if (rules.errors !== undefined && 'wire' in wire) return rules.errors.fromWire(wire.wire)
+  } catch (fault) {
+    onFault(fault)
+  }
+  const name = typeof wire.name === 'string' ? wire.name : 'Error'
+  const code = typeof wire.code === 'string' ? { code: wire.code } : {}
+  return new BreakwaterError(
+    'LOAD_FAILED_ELSEWHERE',
+    `${key}: the load that this call waited for failed in another process (${name}${code.code === undefined ? '' : `, ${code.code}`})`,
+    { key, remote: { name, ...code } },
+  )
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? String(error.name).slice(0, 100) : typeof error
+}
+
+function codeOf(error: unknown): { code?: string } {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return {}
+  const { code } = error
+  return typeof code === 'string' || typeof code === 'number' ? { code: String(code).slice(0, 100) } : {}
+}

@@ -1,0 +1,140 @@
+/**
+ * Explicit changes: `invalidate`, `expire`, `set`. Each applies here when it is called (so that
+ * nothing begun before survives in this process), then in the store (which fences loads in flight
+ * and tells everyone), and here once more when the store has confirmed. One that the store did not
+ * take rejects, and waits in the outbox.
+ */
+import { BreakwaterError } from '../core/errors.ts'
+import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
+import type { Head } from '../core/head.ts'
+import type { Token } from '../ports.ts'
+import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
+import { Entry, storeHead } from './entry.ts'
+import { outdate } from './heed.ts'
+import { keep } from './keep.ts'
+import { closed } from './load.ts'
+import { frameOf, keptPayload, prepare } from './values.ts'
+
+export async function change(
+  engine: Engine,
+  keys: readonly string[],
+  what: 'invalidate' | 'expire',
+): Promise<void> {
+  if (engine.closed) throw closed(keys[0] ?? '')
+  if (keys.length === 0) return
+  const how = what === 'invalidate' ? 'gone' : 'expired'
+  const id = engine.newToken()
+  for (const key of keys) {
+    outdate(engine, key, how)
+    engine.writes.outdate(key, id)
+  }
+  if (engine.store !== undefined) {
+    await inStore(engine, keys, what, () => engine.store!.call(what, (session) => session[what](keys, id)))
+    engine.echoes.expect(id, keys.length)
+    for (const key of keys) outdate(engine, key, how)
+  }
+  engine.listeners.tell('invalidated', () => ({ keys: [...keys] }))
+}
+
+async function inStore<T>(
+  engine: Engine,
+  keys: readonly string[],
+  what: 'invalidate' | 'expire',
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await run()
+    engine.outbox.taken(keys)
+    return result
+  } catch (error) {
+    engine.outbox.missed(keys, what)
+    throw error
+  }
+}
+
+export async function set(engine: Engine, source: Source, key: string, value: unknown): Promise<void> {
+  if (engine.closed) throw closed(key)
+  const { rules, name } = source
+  const toStore = usesStore(engine, rules)
+  const prepared = prepare(value, rules, toStore)
+  if (prepared.type === 'unstorable') {
+    const { path } = prepared
+    engine.listeners.tell('unstorable', () => ({ name, key, path }))
+    throw new BreakwaterError('UNSTORABLE', `${key} cannot be stored: ${path}`, { key })
+  }
+  const negative = rules.isNegative(value)
+  const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
+  if (ttlMs === 0) return change(engine, [key], 'invalidate')
+
+  const stamp = engine.newToken()
+  const now = engine.clock.now()
+  const jitteredMs = jittered(ttlMs, rules.jitter, engine.clock.random())
+  const life = lifetime(now, jitteredMs, negative ? noWindows : rules)
+  const head: Head = {
+    stamp,
+    startedAt: now,
+    storedAt: now,
+    freshUntil: life.freshUntil,
+    staleWhileRevalidateMs: life.staleWhileRevalidateMs,
+    staleIfErrorMs: life.staleIfErrorMs,
+    deltaMs: 0,
+    asOf: 0,
+    negative,
+    uncacheable: undefined,
+    tags: [],
+    meta: undefined,
+  }
+  const entry = new Entry({
+    head,
+    value: prepared.value,
+    meta: undefined,
+    payload: keptPayload(value, prepared.payload, rules),
+    size: prepared.size,
+    now,
+    memoryTtlMs: engine.memoryTtlMs,
+    earlyRefresh: rules.earlyRefresh,
+    seed: engine.seed,
+    trust: engine.hearing.trust,
+  })
+  outdate(engine, key, 'gone')
+  engine.writes.outdate(key, stamp)
+  const write = engine.writes.begin(key, stamp)
+  const keepIt = (): void => {
+    if (!write.outdated && usesMemory(engine, rules)) keep(engine, key, entry)
+  }
+  try {
+    if (toStore) {
+      const frame = frameOf(storeHead(head, engine.hearing.offsetMs), prepared.payload!, rules)
+      await inStore(engine, [key], 'invalidate', () => written(engine, key, { frame, lifeMs: life.lifeMs, stamp }))
+      engine.echoes.expect(stamp, 1)
+      outdate(engine, key, 'gone')
+    } else if (engine.store !== undefined) {
+      // Not in the shared tier, but other processes may hold an older value in memory.
+      await inStore(engine, [key], 'invalidate', () =>
+        engine.store!.call('invalidate', (session) => session.invalidate([key], stamp)),
+      )
+      engine.echoes.expect(stamp, 1)
+    }
+    keepIt()
+  } catch (error) {
+    entry.provisional = engine.hearing.outage
+    entry.expire(now + engine.outageTtlMs)
+    keepIt()
+    throw error
+  } finally {
+    engine.writes.end(key, write)
+  }
+  engine.listeners.tell('invalidated', () => ({ keys: [key] }))
+}
+
+async function written(
+  engine: Engine,
+  key: string,
+  what: { readonly frame: Uint8Array; readonly lifeMs: number; readonly stamp: Token },
+): Promise<void> {
+  const { storeTimeoutMs } = engine
+  const notAfter = Math.ceil(engine.clock.now() + engine.hearing.offsetMs + storeTimeoutMs)
+  const result = await engine.store!.call('write', (session) => session.write({ key, ...what, notAfter }))
+  if (result !== 'late') return
+  throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, { key })
+}

@@ -1,0 +1,70 @@
+/**
+ * What a read does with the entry it found, and with the answer of whoever may be loading already.
+ * The two tables of the design; everything here is a function of its arguments.
+ */
+
+/** An entry's instants, on the reader's own clock. */
+export interface Instants {
+  readonly freshUntil: number
+  /** At or after this and before `freshUntil`: refresh early. */
+  readonly refreshAt: number
+  readonly staleWhileRevalidateMs: number
+  readonly staleIfErrorMs: number
+}
+
+export interface Windows {
+  readonly staleWhileRevalidateMs: number
+  readonly staleIfErrorMs: number
+}
+
+/** `serve`: as fresh. `early`, `stale`: serve, and refresh in the background. `load`: not servable before a load was tried. */
+export type Decision = 'serve' | 'early' | 'stale' | 'load'
+
+/** A reader applies the smaller of the entry's windows and its own. */
+export function decide(entry: Instants | undefined, now: number, own: Windows): Decision {
+  if (entry === undefined) return 'load'
+  if (now < entry.freshUntil) return now < entry.refreshAt ? 'serve' : 'early'
+  const window = Math.min(entry.staleWhileRevalidateMs, own.staleWhileRevalidateMs)
+  return now < entry.freshUntil + window ? 'stale' : 'load'
+}
+
+/** May this entry be served when a load has failed, or takes too long? */
+export function mayCover(entry: Instants | undefined, now: number, own: Windows): boolean {
+  if (entry === undefined) return false
+  const window = Math.max(
+    Math.min(entry.staleWhileRevalidateMs, own.staleWhileRevalidateMs),
+    Math.min(entry.staleIfErrorMs, own.staleIfErrorMs),
+  )
+  return now < entry.freshUntil + window
+}
+
+/** Instants of an entry that is fresh no longer since `at`; its windows run from there. */
+export function staleSince<E extends Instants>(entry: E, at: number): Instants {
+  return {
+    freshUntil: Math.min(entry.freshUntil, at),
+    refreshAt: Math.min(entry.refreshAt, at),
+    staleWhileRevalidateMs: entry.staleWhileRevalidateMs,
+    staleIfErrorMs: entry.staleIfErrorMs,
+  }
+}
+
+/** What is next after ACQUIRE, for one who may or may not have a stale value to fall back on. */
+export type Contention = 'take' | 'load' | 'load-unleased' | 'wait' | 'fail' | 'serve-stale'
+
+export type Reply = 'value' | 'lease' | 'wait' | 'failed' | 'backoff' | 'nolease'
+
+export function contend(reply: Reply, canCover: boolean): Contention {
+  switch (reply) {
+    case 'value':
+      return 'take'
+    case 'lease':
+      return 'load'
+    case 'nolease':
+      return 'load-unleased'
+    case 'wait':
+      return 'wait'
+    case 'failed':
+    case 'backoff':
+      return canCover ? 'serve-stale' : 'fail'
+  }
+}

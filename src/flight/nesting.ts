@@ -1,0 +1,67 @@
+/**
+ * Which load a call is made in. A load made inside a load rides on its parent's place in the
+ * limiter, so that parents holding every place cannot starve their children; and a call that could
+ * only wait for itself is told so at once:
+ *
+ *   load A asks for B → A waits for B;  load B asks for A → B would wait for A, which waits for B.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { BreakwaterError } from '../core/errors.ts'
+
+/** A load that is running, as the loads inside it see it. */
+export interface Waitable {
+  readonly key: string
+  /** The cache that it is a load of. */
+  readonly owner: object
+  /** The load inside which it was begun. */
+  readonly parent: Waitable | undefined
+  /** What the loader's own calls are waiting for now. */
+  readonly waitsFor: Map<Waitable, number>
+}
+
+const current = new AsyncLocalStorage<Waitable>()
+
+/** The load in whose loader this code runs. */
+export function enclosing(): Waitable | undefined {
+  return current.getStore()
+}
+
+export function inside<T>(load: Waitable, run: () => T): T {
+  return current.run(load, run)
+}
+
+/** Is this load begun, directly or through others, inside a load of the same cache? */
+export function ridesOn(owner: object, load: Waitable): boolean {
+  for (let at = load.parent; at !== undefined; at = at.parent) if (at.owner === owner) return true
+  return false
+}
+
+/** Notes that `from` waits for `target`; returns what ends that. Throws `CYCLE`. */
+export function waitFor(from: Waitable, target: Waitable): () => void {
+  if (reaches(target, from, new Set())) {
+    throw new BreakwaterError(
+      'CYCLE',
+      `the loader of ${from.key} asks for ${target.key}, which is being loaded for it`,
+      { key: target.key },
+    )
+  }
+  from.waitsFor.set(target, (from.waitsFor.get(target) ?? 0) + 1)
+  return () => {
+    const left = from.waitsFor.get(target)! - 1
+    if (left === 0) from.waitsFor.delete(target)
+    else from.waitsFor.set(target, left)
+  }
+}
+
+function reaches(from: Waitable, to: Waitable, seen: Set<Waitable>): boolean {
+  if (from === to) return true
+  if (seen.has(from)) return false
+  seen.add(from)
+  for (const next of from.waitsFor.keys()) if (reaches(next, to, seen)) return true
+  return false
+}
+
+/** Runs later work in the context of now: background work must not keep a caller's context alive. */
+export function thisContext(): <T>(run: () => T) => T {
+  return AsyncLocalStorage.snapshot()
+}

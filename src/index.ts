@@ -1,0 +1,40 @@
+/** The composition root: which codec, clock and memory a cache is made of unless told otherwise. */
+import { makeCache } from './cache/create-cache.ts'
+import { systemClock } from './cache/system-clock.ts'
+import { msgpack } from './codecs/msgpack.ts'
+import { lruMemory } from './memory/lru-memory.ts'
+import type { Cache, CacheOptions } from './api.ts'
+import type { CodecPort } from './ports.ts'
+
+/**
+ * Makes a cache. Throws `INVALID_OPTION` for every option that is wrong, with a sentence that names
+ * it. Make it once per process and close it at the end.
+ */
+export function createCache(options: CacheOptions): Cache {
+  return makeCache(options, { clock: systemClock, codec: msgpack() as CodecPort, memory: lruMemory })
+}
+
+export { parseDuration } from './core/duration.ts'
+export { BreakwaterError, type ErrorCode } from './core/errors.ts'
+export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './core/events.ts'
+export type { Clock, Codec, Store } from './ports.ts'
+export type {
+  Awaitable,
+  Bytes,
+  Cache,
+  CacheOptions,
+  Call,
+  Definition,
+  Duration,
+  EntryContext,
+  EntryDefaults,
+  EntryOptions,
+  Health,
+  Keyed,
+  LoadContext,
+  LoadOnce,
+  Lookup,
+  Peek,
+  Resource,
+  Stored,
+} from './api.ts'
