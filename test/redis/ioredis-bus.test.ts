@@ -70,6 +70,16 @@ for (const { major, Redis } of majors) {
       expect(await client.ping()).toBe('PONG')
     })
 
+    it('T160 close() does not wait for a server that is frozen', async () => {
+      const mine = openOn(redisStore({ client: clients.make() }))
+      await mine.reaches('up')
+      server.freeze()
+      const started = performance.now()
+      await mine.session.close()
+      server.thaw()
+      expect(performance.now() - started).toBeLessThan(1_000)
+    })
+
     it('T160 close() also ends a connection that never came about', async () => {
       const client = clients.make({ host: '127.0.0.1', port: 1 })
       const early = openOn(redisStore({ client }))

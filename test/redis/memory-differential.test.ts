@@ -22,9 +22,9 @@ afterAll(async () => {
   await server.stop()
 })
 
-const tokens = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(22))
+const tokens = ['a', 'b', 'c'].map((letter) => letter.repeat(22))
 const token = fc.constantFrom(...tokens)
-const key = fc.constantFrom('k', '{}', 'é %')
+const key = fc.constantFrom('k', 'k', '{} é %')
 const maybe = fc.option(token, { nil: undefined })
 const bytes = fc.constantFrom(3, 2_000)
 
@@ -66,19 +66,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc
-      .tuple(key, token, token)
-      .map(([k, t, seen]) =>
-        named(`touch ${k} ${t} ${seen}`, (s) =>
-          s.touch({
-            key: k,
-            token: t,
-            seen,
-            head: newHeadBytes(t, { freshUntil: far }),
-            lifeMs: 80_000,
-          }),
-        ),
+    arbitrary: fc.tuple(key, token, token).map(([k, t, seen]) =>
+      named(`touch ${k} ${t} ${seen}`, (s) =>
+        s.touch({
+          key: k,
+          token: t,
+          seen,
+          head: newHeadBytes(t, { freshUntil: far }),
+          lifeMs: 80_000,
+        }),
       ),
+    ),
   },
   {
     weight: 2,
@@ -163,23 +161,26 @@ function isJsonBuffer(value: unknown): value is { data: number[] } {
 it('the memory store answers as Redis does', { timeout: 60_000 }, async () => {
   let run = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      run += 1
-      const namespace = `run-${run}`
-      const pair = [
-        openSession(memoryStore(), { namespace, clock: wallClock }),
-        openSession(redisStore({ client }), { namespace }),
-      ]
-      await Promise.all(pair.map(({ reaches }) => reaches('up')))
-      const [memory, redis] = pair
-      for (const one of steps) {
-        const [expected, got] = [await one(redis!.session), await one(memory!.session)]
-        expect(comparable(got), String(one)).toEqual(comparable(expected))
-      }
-      expect(comparable(await heard(memory!))).toEqual(comparable(await heard(redis!)))
-      await Promise.all(pair.map(({ session }) => session.close()))
-    }),
-    { numRuns: 150 },
+    fc.asyncProperty(
+      fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
+      async (steps) => {
+        run += 1
+        const namespace = `run-${run}`
+        const pair = [
+          openSession(memoryStore(), { namespace, clock: wallClock }),
+          openSession(redisStore({ client }), { namespace }),
+        ]
+        await Promise.all(pair.map(({ reaches }) => reaches('up')))
+        const [memory, redis] = pair
+        for (const one of steps) {
+          const [expected, got] = [await one(redis!.session), await one(memory!.session)]
+          expect(comparable(got), String(one)).toEqual(comparable(expected))
+        }
+        expect(comparable(await heard(memory!))).toEqual(comparable(await heard(redis!)))
+        await Promise.all(pair.map(({ session }) => session.close()))
+      },
+    ),
+    { numRuns: 200 },
   )
 })
 
