@@ -23,6 +23,7 @@ import type { Argument, RedisCommands, RedisConnection, ScriptCall } from './com
 import { createLayout, type Layout } from './layout.ts'
 import { decodeMessage, encodeMessage } from './message.ts'
 import { isWrongType, refusalOf } from './refusal.ts'
+import { readAcquired, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
@@ -79,7 +80,7 @@ export class RedisSession implements StoreSession {
     const { key, token, leaseMs, seen, waitedFor, mode } = request
     try {
       const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode]
-      return acquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+      return readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
     } catch (error) {
       const why = refusalOf(error)
       if (why === undefined) throw error
@@ -192,35 +193,6 @@ function wakes(key: string, token: Token): readonly Argument[] {
   const published: BusMessage = { type: 'published', key, token, frame: undefined }
   const released: BusMessage = { type: 'released', key, token, why: 'unstorable' }
   return [encodeMessage(published), encodeMessage(released)]
-}
-
-function acquired(reply: unknown): Acquired {
-  const [type, second, third] = reply as readonly unknown[]
-  switch (text(type)) {
-    case 'value':
-      return { type: 'value', frame: second as Uint8Array }
-    case 'lease':
-      return { type: 'lease' }
-    case 'wait':
-      return { type: 'wait', ms: number(second), token: text(third) }
-    case 'failed':
-      return { type: 'failed', error: text(second), backoffMs: number(third) }
-    case 'backoff':
-      return { type: 'backoff', error: text(second), ms: number(third) }
-    case 'nolease':
-      return { type: 'nolease', why: text(second) }
-    default:
-      throw new TypeError(`acquire: expected one of its answers, got ${text(type)}`)
-  }
-}
-
-function text(reply: unknown): string {
-  return reply instanceof Uint8Array ? Buffer.from(reply).toString() : String(reply)
-}
-
-/** Integers arrive as numbers, as text (`stringNumbers`) or as bytes. */
-function number(reply: unknown): number {
-  return Number(typeof reply === 'number' ? reply : text(reply))
 }
 
 function present(frame: Uint8Array | null): Uint8Array | undefined {

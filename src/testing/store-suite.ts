@@ -8,7 +8,7 @@ import { fillCases } from './store-fill-cases.ts'
 import { leaseCases } from './store-lease-cases.ts'
 import type { StoreCase } from './store-rig.ts'
 
-export type { OpenedSession, StoreCase, StoreRig } from './store-rig.ts'
+export type { StoreCase, StoreRig } from './store-rig.ts'
 
 export const storeCases: readonly StoreCase[] = [
   ...leaseCases,

@@ -174,7 +174,10 @@ it('the memory store answers as Redis does', { timeout: 60_000 }, async () => {
         const [memory, redis] = pair
         for (const one of steps) {
           const [expected, got] = [await one(redis!.session), await one(memory!.session)]
-          expect(comparable(got), String(one)).toEqual(comparable(expected))
+          expect({ step: String(one), answer: comparable(got) }).toEqual({
+            step: String(one),
+            answer: comparable(expected),
+          })
         }
         expect(comparable(await heard(memory!))).toEqual(comparable(await heard(redis!)))
         await Promise.all(pair.map(({ session }) => session.close()))
