@@ -22,46 +22,46 @@ type Opt<T> = { [K in keyof T]?: T[K] | undefined }
 export type Keyed<Arg> = unknown extends Arg ? (0 extends 1 & Arg ? Arg : void) : Arg
 
 /** How an entry lives. On the cache: defaults. On a definition or a one-off: overrides; `0` or `false` undoes. */
-export interface EntryDefaults
-  extends Opt<{
-    /** How long an entry is fresh, from the end of its load. `0`: share a running load in this process, store nothing. */
-    ttl: Duration
-    /** After `ttl`: serve stale at once, refresh in the background (RFC 5861). Default `0`. */
-    staleWhileRevalidate: Duration
-    /** After `ttl`: serve stale when the load fails or exceeds `softTimeout` (RFC 5861). Default `0`. */
-    staleIfError: Duration
-    /** With a usable stale value in hand: answer with it after this long, let the load go on. Default `false`. */
-    softTimeout: Duration | false
-    /** Hard deadline of a load: its signal aborts, its callers reject, its key is free again. Default `'30s'`. */
-    loadTimeout: Duration
-    /** The whole time a call waits for other processes; then stale if allowed, else its own load. Default: `loadTimeout`. */
-    waitTimeout: Duration
-    /** Life of a lease, renewed at a third of it while the load runs. Default `'3s'`. */
-    lease: Duration
-    /** Freshness of a negative entry (`null` or `undefined`), never more than `ttl`. `0`: not stored. Default `'30s'`. */
-    negativeTtl: Duration
-    /** After a failed refresh with a stale value in hand: no new attempt for this long. Default `'1s'`. */
-    errorBackoff: Duration
-    /** How long a failure with nothing to serve is remembered. Default `0`. */
-    errorTtl: Duration
-    /** How long a key is remembered as uncacheable after `noStore`, `private` or an unstorable value. Default `'5s'`. */
-    uncacheableFor: Duration
-    /** Random share taken off the ttl at each fill, 0 … 1; never adds. Default `0.1`. */
-    jitter: number
-    /** XFetch (Vattani et al., PVLDB 8, 2015). `maxLead` caps the lead as a share of the ttl. Default `{ beta: 1, maxLead: 0.25 }`. */
-    earlyRefresh: Opt<{ beta: number; maxLead: number }> | false
-    /** `'freeze'`: callers share one frozen copy. `'clone'`: a copy per caller. `'share'`: by reference. Default `'freeze'`. */
-    values: 'freeze' | 'clone' | 'share'
-    /** Default: MessagePack. */
-    codec: Codec
-    /** Largest encoded value that is stored. Default `'8MiB'`. */
-    maxBytes: Bytes
-    /** May a stale value cover this error? False: it is an answer, not a failure. Default: all errors. */
-    isFailure: (error: unknown) => boolean
-  }> {}
+export interface EntryDefaults extends Opt<{
+  /** How long an entry is fresh, from the end of its load. `0`: share a running load in this process, store nothing. */
+  ttl: Duration
+  /** After `ttl`: serve stale at once, refresh in the background (RFC 5861). Default `0`. */
+  staleWhileRevalidate: Duration
+  /** After `ttl`: serve stale when the load fails or exceeds `softTimeout` (RFC 5861). Default `0`. */
+  staleIfError: Duration
+  /** With a usable stale value in hand: answer with it after this long, let the load go on. Default `false`. */
+  softTimeout: Duration | false
+  /** Hard deadline of a load: its signal aborts, its callers reject, its key is free again. Default `'30s'`. */
+  loadTimeout: Duration
+  /** The whole time a call waits for other processes; then stale if allowed, else its own load. Default: `loadTimeout`. */
+  waitTimeout: Duration
+  /** Life of a lease, renewed at a third of it while the load runs. Default `'3s'`. */
+  lease: Duration
+  /** Freshness of a negative entry (`null` or `undefined`), never more than `ttl`. `0`: not stored. Default `'30s'`. */
+  negativeTtl: Duration
+  /** After a failed refresh with a stale value in hand: no new attempt for this long. Default `'1s'`. */
+  errorBackoff: Duration
+  /** How long a failure with nothing to serve is remembered. Default `0`. */
+  errorTtl: Duration
+  /** How long a key is remembered as uncacheable after `noStore`, `private` or an unstorable value. Default `'5s'`. */
+  uncacheableFor: Duration
+  /** Random share taken off the ttl at each fill, 0 … 1; never adds. Default `0.1`. */
+  jitter: number
+  /** XFetch (Vattani et al., PVLDB 8, 2015). `maxLead` caps the lead as a share of the ttl. Default `{ beta: 1, maxLead: 0.25 }`. */
+  earlyRefresh: Opt<{ beta: number; maxLead: number }> | false
+  /** `'freeze'`: callers share one frozen copy. `'clone'`: a copy per caller. `'share'`: by reference. Default `'freeze'`. */
+  values: 'freeze' | 'clone' | 'share'
+  /** Default: MessagePack. */
+  codec: Codec
+  /** Largest encoded value that is stored. Default `'8MiB'`. */
+  maxBytes: Bytes
+  /** May a stale value cover this error? False: it is an answer, not a failure. Default: all errors. */
+  isFailure: (error: unknown) => boolean
+}> {}
 
 export interface CacheOptions
-  extends EntryDefaults,
+  extends
+    EntryDefaults,
     Opt<{
       /** The shared tier. Left out: this process alone. */
       store: Store
@@ -88,7 +88,8 @@ export interface CacheOptions
 }
 
 export interface EntryOptions<Arg, Value>
-  extends EntryDefaults,
+  extends
+    EntryDefaults,
     Opt<{
       /** Default: `null` and `undefined` mean "does not exist". */
       isNegative: (value: Value) => boolean
@@ -141,15 +142,14 @@ export interface LoadContext<Value = unknown, Meta = unknown> extends EntryConte
 export type LoadOnce<Value> = { load(ctx: LoadContext): Awaitable<Value> }['load']
 
 /** Each caller's own: never changes what another caller gets. */
-export interface Call
-  extends Opt<{
-    /** Rejects this call with `signal.reason`. The load stops when its last caller has left. */
-    signal: AbortSignal
-    /** Then the stale value where one is allowed, else `WAIT_TIMEOUT`. The load goes on. */
-    timeout: Duration
-    /** Oldest acceptable value, counted from the start of its load. */
-    maxAge: Duration
-  }> {}
+export interface Call extends Opt<{
+  /** Rejects this call with `signal.reason`. The load stops when its last caller has left. */
+  signal: AbortSignal
+  /** Then the stale value where one is allowed, else `WAIT_TIMEOUT`. The load goes on. */
+  timeout: Duration
+  /** Oldest acceptable value, counted from the start of its load. */
+  maxAge: Duration
+}> {}
 
 export interface Stored<Value> {
   value: Value
@@ -159,8 +159,7 @@ export interface Stored<Value> {
 }
 
 export type Peek<Value> =
-  | { state: 'missing' }
-  | ({ state: 'fresh' | 'stale'; meta: unknown } & Stored<Value>)
+  { state: 'missing' } | ({ state: 'fresh' | 'stale'; meta: unknown } & Stored<Value>)
 
 export type Lookup<Value> =
   | { outcome: 'placeholder' | 'fallback' | 'refused'; value: Value }
@@ -207,7 +206,11 @@ export interface Cache extends Addressed<string>, AsyncDisposable {
     options?: EntryOptions<string, NoInfer<Value>> & Call,
   ): Promise<Value>
   peek<Value = unknown>(key: string): Promise<Peek<Value>>
-  set<Value>(key: string, value: Value, options?: EntryOptions<string, NoInfer<Value>>): Promise<void>
+  set<Value>(
+    key: string,
+    value: Value,
+    options?: EntryOptions<string, NoInfer<Value>>,
+  ): Promise<void>
   /** Returns what removes the listener. A listener that throws harms nobody. */
   on<E extends keyof CacheEvents>(event: E, listener: (event: CacheEvents[E]) => void): () => void
   /** Running totals per definition; one-off keys count as `''`. Synchronous, no I/O. */

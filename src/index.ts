@@ -11,7 +11,11 @@ import type { CodecPort } from './ports.ts'
  * it. Make it once per process and close it at the end.
  */
 export function createCache(options: CacheOptions): Cache {
-  return makeCache(options, { clock: systemClock, codec: msgpack() as CodecPort, memory: lruMemory })
+  return makeCache(options, {
+    clock: systemClock,
+    codec: msgpack() as CodecPort,
+    memory: lruMemory,
+  })
 }
 
 export { parseDuration } from './core/duration.ts'

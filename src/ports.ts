@@ -158,10 +158,30 @@ export interface Beat {
 
 /** What processes tell each other. Small: a value only up to 1 KiB. */
 export type BusMessage =
-  | { readonly type: 'published'; readonly key: string; readonly token: Token; readonly frame: Uint8Array | undefined }
-  | { readonly type: 'failed'; readonly key: string; readonly token: Token; readonly error: string; readonly backoffMs: number }
-  | { readonly type: 'released'; readonly key: string; readonly token: Token; readonly why: ReleaseReason }
-  | { readonly type: 'invalidated' | 'expired' | 'written'; readonly key: string; readonly id: Token }
+  | {
+      readonly type: 'published'
+      readonly key: string
+      readonly token: Token
+      readonly frame: Uint8Array | undefined
+    }
+  | {
+      readonly type: 'failed'
+      readonly key: string
+      readonly token: Token
+      readonly error: string
+      readonly backoffMs: number
+    }
+  | {
+      readonly type: 'released'
+      readonly key: string
+      readonly token: Token
+      readonly why: ReleaseReason
+    }
+  | {
+      readonly type: 'invalidated' | 'expired' | 'written'
+      readonly key: string
+      readonly id: Token
+    }
   | { readonly type: 'beat'; readonly n: number }
 
 // ── memory ───────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,15 @@
 /** Builds a cache out of its parts, and ends it. What a verb does stands in the verb's own file. */
-import type { Cache, CacheOptions, Definition, EntryOptions, Call, Health, LoadOnce, Peek, Resource } from '../api.ts'
+import type {
+  Cache,
+  CacheOptions,
+  Definition,
+  EntryOptions,
+  Call,
+  Health,
+  LoadOnce,
+  Peek,
+  Resource,
+} from '../api.ts'
 import { invalidOption } from '../core/errors.ts'
 import { durationMs } from '../core/duration.ts'
 import { newCounters, type Counters } from '../core/events.ts'
@@ -30,10 +40,14 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
     define<Arg, Value>(definition: Definition<Arg, Value>): Resource<never, Value> {
       const resolved = resolveDefinition(rules.entry, definition as Definition<unknown, unknown>)
       const { name } = resolved.definition
-      if (name in counters) throw invalidOption('name', 'one that is not defined yet in this cache', name)
+      if (name in counters)
+        throw invalidOption('name', 'one that is not defined yet in this cache', name)
       counters[name] = newCounters()
       const source: Source = { name, rules: resolved.rules, counters: counters[name] }
-      return makeResource(engine, { definition: resolved.definition, source }) as Resource<never, Value>
+      return makeResource(engine, { definition: resolved.definition, source }) as Resource<
+        never,
+        Value
+      >
     },
 
     async getOrLoad<Value>(
@@ -56,7 +70,12 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       return (await peek(engine, oneOff, keyFor(key))) as Peek<Value>
     },
     async set(key, value, options = {}) {
-      await set(engine, sourceOf(options as EntryOptions<unknown, unknown>, 'set'), keyFor(key), value)
+      await set(
+        engine,
+        sourceOf(options as EntryOptions<unknown, unknown>, 'set'),
+        keyFor(key),
+        value,
+      )
     },
     invalidate: async (key) => change(engine, [keyFor(key)], 'invalidate'),
     invalidateMany: async (keys) => change(engine, keys.map(keyFor), 'invalidate'),
@@ -67,7 +86,8 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
     counters: () => counters,
     health: () => health(engine),
     idle: () => engine.background.idle(),
-    close: (how = {}) => (closing ??= close(engine, durationMs(how.timeout ?? 5_000, 'close.timeout'))),
+    close: (how = {}) =>
+      (closing ??= close(engine, durationMs(how.timeout ?? 5_000, 'close.timeout'))),
     async [Symbol.asyncDispose]() {
       await this.close()
     },
@@ -99,7 +119,8 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     stop = engine.clock.after(timeoutMs, resolve)
   })
   // Who waits for another process is told at once: no load of ours is behind it.
-  for (const flight of engine.flights) if (flight.phase === 'wait') flight.reject(closed(flight.key))
+  for (const flight of engine.flights)
+    if (flight.phase === 'wait') flight.reject(closed(flight.key))
   engine.waiters.rouseAll()
   await Promise.race([engine.background.idle(), bound])
   stop?.()

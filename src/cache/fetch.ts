@@ -27,8 +27,11 @@ export async function fly(engine: Engine, work: Work, flight: Flight<Answer>): P
   const { rules } = target.source
   const cover = (): Answer | undefined => {
     const { known } = work
-    if (work.mode !== 'share' || known === undefined || known.startedAt < work.since) return undefined
-    return mayCover(known, engine.clock.now(), rules) ? staleAnswer(engine, target.key, known) : undefined
+    if (work.mode !== 'share' || known === undefined || known.startedAt < work.since)
+      return undefined
+    return mayCover(known, engine.clock.now(), rules)
+      ? staleAnswer(engine, target.key, known)
+      : undefined
   }
   flight.cover = cover
   flight.forget = () => {
@@ -97,7 +100,8 @@ async function contendUntilDone(
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
     if (flight.doomed || engine.closed) {
-      if (reply.type === 'lease') void releaseLease(engine, key, token, engine.closed ? 'close' : 'abort')
+      if (reply.type === 'lease')
+        void releaseLease(engine, key, token, engine.closed ? 'close' : 'abort')
       throw closed(key)
     }
     let frame: Uint8Array | undefined
@@ -114,7 +118,8 @@ async function contendUntilDone(
       case 'fail':
       case 'serve-stale': {
         const { error: text } = reply as Acquired & { type: 'failed' | 'backoff' }
-        const backoffMs = reply.type === 'backoff' ? reply.ms : (reply as { backoffMs: number }).backoffMs
+        const backoffMs =
+          reply.type === 'backoff' ? reply.ms : (reply as { backoffMs: number }).backoffMs
         return failedElsewhere(engine, work, text, backoffMs)
       }
       case 'take':
@@ -137,7 +142,11 @@ async function contendUntilDone(
         const jitterMs = 1 + engine.clock.random() * (polls ? pollMs : 25)
         const sleepMs = Math.min(polls ? pollMs : ms, ms) + jitterMs
         pollMs = Math.min(pollMs * 2, mostPollMs)
-        const wake = await ear.wait(holder, Math.ceil(Math.min(sleepMs, leftMs, longestTimerMs)), engine.clock)
+        const wake = await ear.wait(
+          holder,
+          Math.ceil(Math.min(sleepMs, leftMs, longestTimerMs)),
+          engine.clock,
+        )
         flight.abandoned = undefined
         if (flight.doomed || engine.closed) throw closed(key)
         if (wake.type === 'again') continue
@@ -150,7 +159,8 @@ async function contendUntilDone(
     if (answer !== undefined) return answer
     const mark = markOf(work)
     if (mark === undefined) continue
-    if (mark.uncacheable === 'private') return { entry: mark, outcome: 'waited', tier: 'store', private: true }
+    if (mark.uncacheable === 'private')
+      return { entry: mark, outcome: 'waited', tier: 'store', private: true }
     work.known = undefined
     return unleased(engine, work, flight, 'uncacheable')
   }
@@ -200,7 +210,11 @@ function accept(
   engine: Engine,
   work: Work,
   flight: Flight<Answer>,
-  got: { readonly frame: Uint8Array; readonly trust: number; readonly waitedAt: number | undefined },
+  got: {
+    readonly frame: Uint8Array
+    readonly trust: number
+    readonly waitedAt: number | undefined
+  },
 ): Answer | undefined {
   const { target } = work
   const { key, source } = target
@@ -215,7 +229,12 @@ function accept(
   if (decision === 'load') return undefined
   if (decision === 'stale') {
     if (flight.background) return undefined
-    engine.background.track(flight.result.then(() => startRefresh(engine, target, entry, 'stale'), () => {}))
+    engine.background.track(
+      flight.result.then(
+        () => startRefresh(engine, target, entry, 'stale'),
+        () => {},
+      ),
+    )
     return staleAnswer(engine, key, entry)
   }
   if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }

@@ -35,7 +35,11 @@ export function filling(
   engine: Engine,
   work: Work,
   ran: Ran,
-  how: { readonly lease: Lease | undefined; readonly unleased: Unleased | undefined; readonly trust: number },
+  how: {
+    readonly lease: Lease | undefined
+    readonly unleased: Unleased | undefined
+    readonly trust: number
+  },
 ): Filling {
   const { key, source } = work.target
   const { rules } = source
@@ -51,7 +55,12 @@ export function filling(
       negative = rules.isNegative(value)
     } catch (error) {
       why ??= 'noStore'
-      engine.listeners.tell('callbackFailed', () => ({ name: source.name, key, callback: 'isNegative', error }))
+      engine.listeners.tell('callbackFailed', () => ({
+        name: source.name,
+        key,
+        callback: 'isNegative',
+        error,
+      }))
     }
   }
 
@@ -117,7 +126,15 @@ export function filling(
   if (outage) entry.provisional = engine.hearing.outage
   if (why === undefined) {
     const renews = renewed?.stamp
-    return { entry, private: false, head, payload: payload ?? noPayload, lifeMs: life.lifeMs, renews, mark: undefined }
+    return {
+      entry,
+      private: false,
+      head,
+      payload: payload ?? noPayload,
+      lifeMs: life.lifeMs,
+      renews,
+      mark: undefined,
+    }
   }
   const markHead: Head = {
     ...head,
@@ -133,7 +150,14 @@ export function filling(
     payload: noPayload,
     lifeMs: rules.uncacheableForMs,
     renews: undefined,
-    mark: new Entry({ head: markHead, value: undefined, meta: undefined, payload: undefined, size: 0, ...common }),
+    mark: new Entry({
+      head: markHead,
+      value: undefined,
+      meta: undefined,
+      payload: undefined,
+      size: 0,
+      ...common,
+    }),
   }
 }
 

@@ -29,7 +29,11 @@ export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
  * What memory has of a key, when the store cannot be asked: as stale as of when this process was
  * last sure of it, and used inside the user's windows only.
  */
-export function lastResort(engine: Engine, entry: Entry | undefined, now: number): Entry | undefined {
+export function lastResort(
+  engine: Engine,
+  entry: Entry | undefined,
+  now: number,
+): Entry | undefined {
   if (entry === undefined) return undefined
   if (!isTrusted(engine, entry, now)) {
     const { deafAt } = engine.hearing

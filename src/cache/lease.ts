@@ -65,7 +65,12 @@ export class Lease {
   }
 }
 
-export function releaseLease(engine: Engine, key: string, token: Token, why: ReleaseReason): Promise<void> {
+export function releaseLease(
+  engine: Engine,
+  key: string,
+  token: Token,
+  why: ReleaseReason,
+): Promise<void> {
   const given = engine.store!.call('release', (session) => session.release({ key, token, why }))
   // Lost on the way: the lease ends by itself.
   return engine.background.track(given.catch(() => {}))

@@ -57,7 +57,9 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
     },
     notModified: () => {
       if (previous === undefined) {
-        throw new BreakwaterError('NO_PREVIOUS', `${key}: there is no previous value to renew`, { key })
+        throw new BreakwaterError('NO_PREVIOUS', `${key}: there is no previous value to renew`, {
+          key,
+        })
       }
       said.notModified = true
       return undefined as never

@@ -83,7 +83,12 @@ export async function load(
   flight.stop = undefined
   counted(engine, work, how, ran)
   const made = filling(engine, work, ran, { ...how, trust })
-  const answer: Answer = { entry: made.entry, outcome: 'loaded', tier: 'source', private: made.private }
+  const answer: Answer = {
+    entry: made.entry,
+    outcome: 'loaded',
+    tier: 'source',
+    private: made.private,
+  }
   flight.phase = 'publish'
   flight.resolve(answer)
   await fill(engine, work, flight, made, how)
@@ -101,7 +106,13 @@ function counted(engine: Engine, work: Work, how: How, ran: Ran): void {
   else if (reason === 'early') counters.loadsEarly++
   else counters.loadsForced++
   countUnleased(work, unleased)
-  engine.listeners.tell('load', () => ({ name, key, ms: ran.endedAt - ran.startedAt, reason, unleased }))
+  engine.listeners.tell('load', () => ({
+    name,
+    key,
+    ms: ran.endedAt - ran.startedAt,
+    reason,
+    unleased,
+  }))
 }
 
 function countUnleased(work: Work, unleased: Unleased | undefined): void {
@@ -144,7 +155,12 @@ function failed(engine: Engine, work: Work, how: How, error: unknown): Answer {
   if (lease !== undefined) {
     lease.stop()
     const text = toWire(error, rules, (fault) => {
-      engine.listeners.tell('callbackFailed', () => ({ name, key, callback: 'errors', error: fault }))
+      engine.listeners.tell('callbackFailed', () => ({
+        name,
+        key,
+        callback: 'errors',
+        error: fault,
+      }))
     })
     const failure = { key, token: lease.token, error: text, backoffMs: Math.ceil(backoffMs) }
     const told = engine.store!.call('fail', (session) => session.fail(failure))
@@ -177,7 +193,12 @@ function covers(engine: Engine, work: Work, error: unknown, now: number): boolea
   try {
     return rules.isFailure(error)
   } catch (fault) {
-    engine.listeners.tell('callbackFailed', () => ({ name, key: target.key, callback: 'isFailure', error: fault }))
+    engine.listeners.tell('callbackFailed', () => ({
+      name,
+      key: target.key,
+      callback: 'isFailure',
+      error: fault,
+    }))
     return true
   }
 }

@@ -37,21 +37,30 @@ export class Looks {
     const end = (): void => {
       if (this.#byKey.get(key) === look) this.#byKey.delete(key)
     }
-    look.promise = engine.store!.call('read', (session) => session.read(key)).then(
-      (bytes) => {
-        end()
-        if (bytes === undefined) {
-          if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
-          return none
-        }
-        const entry = takeIn(engine, source, key, { bytes, known, trust, outdated: look.outdated })
-        return entry === undefined ? unreadable : { type: 'entry', entry, outdated: look.outdated }
-      },
-      () => {
-        end()
-        return gone
-      },
-    )
+    look.promise = engine
+      .store!.call('read', (session) => session.read(key))
+      .then(
+        (bytes) => {
+          end()
+          if (bytes === undefined) {
+            if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
+            return none
+          }
+          const entry = takeIn(engine, source, key, {
+            bytes,
+            known,
+            trust,
+            outdated: look.outdated,
+          })
+          return entry === undefined
+            ? unreadable
+            : { type: 'entry', entry, outdated: look.outdated }
+        },
+        () => {
+          end()
+          return gone
+        },
+      )
     this.#byKey.set(key, look)
     return look.promise
   }
@@ -74,7 +83,12 @@ export interface Taken {
 }
 
 /** A frame becomes an entry of this process. `undefined`: unreadable, which is a miss and an event. */
-export function takeIn(engine: Engine, source: Source, key: string, taken: Taken): Entry | undefined {
+export function takeIn(
+  engine: Engine,
+  source: Source,
+  key: string,
+  taken: Taken,
+): Entry | undefined {
   const { rules, counters, name } = source
   const { known, trust } = taken
   const failed = (why: string): undefined => {
@@ -85,7 +99,8 @@ export function takeIn(engine: Engine, source: Source, key: string, taken: Taken
   const opened = openFrame(taken.bytes, crc)
   if (opened.type === 'unreadable') return failed(opened.why)
   const { payload } = opened
-  if (opened.codec !== rules.codec.id && opened.head.uncacheable === undefined) return failed('codec')
+  if (opened.codec !== rules.codec.id && opened.head.uncacheable === undefined)
+    return failed('codec')
   const now = engine.clock.now()
   const head = localHead(opened.head, engine.hearing.offsetMs, now)
   if (!taken.outdated && known !== undefined && known.stamp === head.stamp) {
@@ -105,7 +120,10 @@ export function takeIn(engine: Engine, source: Source, key: string, taken: Taken
     value,
     meta,
     // A copy: the bytes may be a slice of what the client received at once.
-    payload: rules.values === 'clone' && head.uncacheable === undefined ? new Uint8Array(payload) : undefined,
+    payload:
+      rules.values === 'clone' && head.uncacheable === undefined
+        ? new Uint8Array(payload)
+        : undefined,
     size: payload.length,
     now,
     memoryTtlMs: engine.memoryTtlMs,

@@ -112,6 +112,7 @@ function connect(engine: Engine, rules: CacheRules, id: Token): void {
     return Promise.resolve().then(() => store.call('beat', hearing.beat))
   }
   engine.store = store
-  if (!store.session.hasBus) engine.memoryTtlMs = Math.min(engine.memoryTtlMs, memoryTtlWithoutBusMs)
+  if (!store.session.hasBus)
+    engine.memoryTtlMs = Math.min(engine.memoryTtlMs, memoryTtlWithoutBusMs)
   hearing.start(beatNow)
 }

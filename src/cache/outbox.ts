@@ -65,7 +65,9 @@ export class Outbox {
   }
 
   /** Rejects when the store did not take them; the rest waits on. */
-  async replay(send: (run: (session: StoreSession) => Promise<void>) => Promise<void>): Promise<void> {
+  async replay(
+    send: (run: (session: StoreSession) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const batch = 500
     while (this.#waiting.size > 0) {
       const entries = [...this.#waiting].slice(0, batch)

@@ -10,7 +10,8 @@ export async function peek(engine: Engine, source: Source, key: string): Promise
   if (engine.closed) throw closed(key)
   const { rules } = source
   const held = usesMemory(engine, rules) ? engine.memory!.get(key) : undefined
-  if (held !== undefined && isTrusted(engine, held, engine.clock.now())) return seen(engine, source, held)
+  if (held !== undefined && isTrusted(engine, held, engine.clock.now()))
+    return seen(engine, source, held)
   if (!usesStore(engine, rules)) return seen(engine, source, undefined)
   const found = await engine.looks.at(engine, source, key, held)
   if (found.type === 'entry') return seen(engine, source, found.entry)

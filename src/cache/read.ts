@@ -6,7 +6,14 @@ import { decide, mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { LoadReason } from '../core/events.ts'
 import type { Flight } from '../flight/flight.ts'
-import { usesMemory, usesStore, type Answer, type Engine, type Target, type Work } from './engine.ts'
+import {
+  usesMemory,
+  usesStore,
+  type Answer,
+  type Engine,
+  type Target,
+  type Work,
+} from './engine.ts'
 import type { Entry } from './entry.ts'
 import { isTrusted, lastResort } from './keep.ts'
 import { closed, staleAnswer } from './load.ts'
@@ -15,7 +22,11 @@ import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
 
 /** Resolves with an answer that this caller may use. */
-export function read(engine: Engine, target: Target, call: ResolvedCall | undefined): Promise<Answer> {
+export function read(
+  engine: Engine,
+  target: Target,
+  call: ResolvedCall | undefined,
+): Promise<Answer> {
   if (engine.closed) return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
   const now = engine.clock.now()
@@ -27,7 +38,11 @@ export function read(engine: Engine, target: Target, call: ResolvedCall | undefi
 }
 
 /** Loads now: joins only a forced flight whose load has not begun. */
-export async function refresh(engine: Engine, target: Target, call: ResolvedCall | undefined): Promise<Answer> {
+export async function refresh(
+  engine: Engine,
+  target: Target,
+  call: ResolvedCall | undefined,
+): Promise<Answer> {
   if (engine.closed) throw closed(target.key)
   call?.signal?.throwIfAborted()
   const now = engine.clock.now()
@@ -37,7 +52,11 @@ export async function refresh(engine: Engine, target: Target, call: ResolvedCall
   if (flight === undefined || flight.startedAt !== undefined || flight.doomed) {
     let known = trusted(engine, target, now)
     if (known === undefined && usesStore(engine, target.source.rules)) {
-      const found = await bounded(engine, engine.looks.at(engine, target.source, target.key, undefined), wanted)
+      const found = await bounded(
+        engine,
+        engine.looks.at(engine, target.source, target.key, undefined),
+        wanted,
+      )
       if (found.type === 'entry' && !found.outdated) known = found.entry
     }
     flight = engine.forced.get(target.key)
@@ -81,7 +100,11 @@ function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer
   }
   const running = joinable(engine, key, wanted, now)
   if (running?.forCallers === true) {
-    return settle(engine, target, wanted, { flight: running, started: false, strict: isStrict(wanted) })
+    return settle(engine, target, wanted, {
+      flight: running,
+      started: false,
+      strict: isStrict(wanted),
+    })
   }
   if (known === undefined && usesStore(engine, rules) && !engine.store!.isDown) {
     const look = engine.looks.at(engine, source, key, held)
@@ -125,7 +148,12 @@ interface Standing {
 }
 
 /** Nothing could be served as it stands: a mark, a remembered failure, a running flight, or a new one. */
-function proceed(engine: Engine, target: Target, wanted: Wanted, standing: Standing): Promise<Answer> {
+function proceed(
+  engine: Engine,
+  target: Target,
+  wanted: Wanted,
+  standing: Standing,
+): Promise<Answer> {
   const { key, source } = target
   const { rules } = source
   const { known } = standing
@@ -140,7 +168,8 @@ function proceed(engine: Engine, target: Target, wanted: Wanted, standing: Stand
     return begin(engine, target, wanted, { ...standing, known: undefined, alone: 'uncacheable' })
   }
   if (standing.gone || engine.store?.isDown === true) {
-    const answer = known && serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
+    const answer =
+      known && serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
     if (answer !== undefined) return Promise.resolve(answer)
   }
   const cooldown = engine.cooldowns.get(key, now)
@@ -152,7 +181,11 @@ function proceed(engine: Engine, target: Target, wanted: Wanted, standing: Stand
   }
   const running = joinable(engine, key, wanted, now)
   if (running !== undefined) {
-    return settle(engine, target, wanted, { flight: running, started: false, strict: isStrict(wanted) })
+    return settle(engine, target, wanted, {
+      flight: running,
+      started: false,
+      strict: isStrict(wanted),
+    })
   }
   return begin(engine, target, wanted, standing)
 }
@@ -178,7 +211,12 @@ function begin(
 }
 
 /** A load for this call and nobody else. */
-function alone(engine: Engine, target: Target, wanted: Wanted, why: 'private' | 'uncacheable'): Promise<Answer> {
+function alone(
+  engine: Engine,
+  target: Target,
+  wanted: Wanted,
+  why: 'private' | 'uncacheable',
+): Promise<Answer> {
   const flight = startFlight(engine, {
     target,
     reason: 'miss',
@@ -213,7 +251,12 @@ function isStrict(wanted: Wanted): boolean {
 }
 
 /** The flight that this caller can wait for, if there is one. */
-function joinable(engine: Engine, key: string, wanted: Wanted, now: number): Flight<Answer> | undefined {
+function joinable(
+  engine: Engine,
+  key: string,
+  wanted: Wanted,
+  now: number,
+): Flight<Answer> | undefined {
   const flight = engine.flights.current(key)
   if (flight === undefined || flight.doomed) return undefined
   if (flight.startedAt !== undefined && flight.startedAt < wanted.since) return undefined
@@ -241,7 +284,12 @@ function serve(
     case 'early':
     case 'stale':
       startRefresh(engine, target, entry, decision)
-      return { entry, outcome: decision === 'early' ? 'hit' : 'stale', tier: how.tier, private: false }
+      return {
+        entry,
+        outcome: decision === 'early' ? 'hit' : 'stale',
+        tier: how.tier,
+        private: false,
+      }
     case 'load':
       return undefined
   }

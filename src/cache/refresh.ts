@@ -6,7 +6,11 @@ import { fly } from './fetch.ts'
 
 /** For a caller: the flight that others join from now on, or (`alone`) one of its own. */
 export function startFlight(engine: Engine, work: Work): Flight<Answer> {
-  const flight = new Flight<Answer>(engine, work.target.key, work.mode === 'force' ? 'refresh' : 'read')
+  const flight = new Flight<Answer>(
+    engine,
+    work.target.key,
+    work.mode === 'force' ? 'refresh' : 'read',
+  )
   if (work.mode === 'alone') engine.flights.addAlone(flight)
   else engine.flights.add(flight)
   void engine.background.track(fly(engine, work, flight))
@@ -40,6 +44,11 @@ export function giveToPlatform(engine: Engine, work: Promise<unknown>): void {
   try {
     engine.waitUntil?.(work)
   } catch (error) {
-    engine.listeners.tell('callbackFailed', () => ({ name: '', key: '', callback: 'waitUntil', error }))
+    engine.listeners.tell('callbackFailed', () => ({
+      name: '',
+      key: '',
+      callback: 'waitUntil',
+      error,
+    }))
   }
 }

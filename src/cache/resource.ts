@@ -3,8 +3,8 @@
  * in memory derives the key, compares two instants, adds to a counter, and returns a promise that
  * was made when the entry came in.
  */
-import type { Call, Definition, LoadContext, Lookup, Peek, Resource } from '../api.ts'
-import type { EntryRules } from './options.ts'
+import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
+import type { EntryRules, ResolvedDefinition } from './options.ts'
 import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
 import { answered, isFallback, withFallback } from './answer.ts'
 import type { Answer, Engine, Source, Target } from './engine.ts'
@@ -16,7 +16,7 @@ import { given } from './values.ts'
 import { change, set } from './write.ts'
 
 export interface ResourceInit {
-  readonly definition: Definition<unknown, unknown>
+  readonly definition: ResolvedDefinition['definition']
   readonly source: Source
 }
 
@@ -44,30 +44,32 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     return isFallback(answer) ? answer.value : given(answer.entry, rules)
   }
 
+  const get = (arg: unknown, call?: Call): Promise<unknown> => {
+    let key: string
+    try {
+      key = keyFor(arg)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    if (call === undefined && memory !== undefined) {
+      const entry = memory.get(key)
+      if (entry?.promise !== undefined) {
+        const now = clock.now()
+        if (now < entry.hotUntil && now < hearing.deafAt && entry.trust === hearing.trust) {
+          counters.hitMemory++
+          if (entry.negative) counters.negative++
+          if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
+          return entry.promise
+        }
+      }
+    }
+    return readValue(arg, key, call)
+  }
+
   return {
     name,
     key: keyFor,
-    get: (arg, call) => {
-      let key: string
-      try {
-        key = keyFor(arg)
-      } catch (error) {
-        return Promise.reject(error)
-      }
-      if (call === undefined && memory !== undefined) {
-        const entry = memory.get(key)
-        if (entry?.promise !== undefined) {
-          const now = clock.now()
-          if (now < entry.hotUntil && now < hearing.deafAt && entry.trust === hearing.trust) {
-            counters.hitMemory++
-            if (entry.negative) counters.negative++
-            if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
-            return entry.promise
-          }
-        }
-      }
-      return readValue(arg, key, call)
-    },
+    get,
     lookup: async (arg, call) => {
       const key = keyFor(arg)
       const resolved = resolveCall(call)
@@ -84,12 +86,8 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       )
       return given(answer.entry, rules)
     },
-    async getMany(args, call) {
-      return Promise.all(args.map((arg) => this.get(arg, call)))
-    },
-    async getManySettled(args, call) {
-      return Promise.allSettled(args.map((arg) => this.get(arg, call)))
-    },
+    getMany: async (args, call) => Promise.all(args.map((arg) => get(arg, call))),
+    getManySettled: async (args, call) => Promise.allSettled(args.map((arg) => get(arg, call))),
     peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
     set: async (arg, value, options) => {
       const key = keyFor(arg)

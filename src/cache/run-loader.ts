@@ -47,7 +47,11 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   })
   const stop = clock.after(Math.min(rules.loadTimeoutMs, longestTimerMs), () => {
     controller.abort(
-      new BreakwaterError('LOAD_TIMEOUT', `${key}: the loader took longer than ${rules.loadTimeoutMs} ms`, { key }),
+      new BreakwaterError(
+        'LOAD_TIMEOUT',
+        `${key}: the loader took longer than ${rules.loadTimeoutMs} ms`,
+        { key },
+      ),
     )
   })
   const result = inside(flight, () => attempt(() => work.target.load(ctx)))

@@ -133,7 +133,8 @@ export class StoreAccess {
     if (this.#state === 'closed') return
     if (!ready) {
       // Before the first readiness a failed attempt to connect says nothing: connectTimeout decides.
-      if (this.#state !== 'connecting' && this.#breaker.trip()) this.#down(gone('the connection was lost'))
+      if (this.#state !== 'connecting' && this.#breaker.trip())
+        this.#down(gone('the connection was lost'))
       return
     }
     if (this.#state === 'connecting') {

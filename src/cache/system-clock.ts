@@ -9,7 +9,9 @@ const RealDate = globalThis.Date
 
 export const systemClock: Clock = {
   now: () =>
-    globalThis.Date === RealDate ? performance.timeOrigin + performance.now() : globalThis.Date.now(),
+    globalThis.Date === RealDate
+      ? performance.timeOrigin + performance.now()
+      : globalThis.Date.now(),
   random: () => Math.random(),
   after: (ms, run) => {
     const timer = globalThis.setTimeout(run, ms)

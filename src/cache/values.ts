@@ -31,11 +31,17 @@ export function prepare(value: unknown, rules: EntryRules, forStore: boolean): P
     const payload = rules.codec.encode(value)
     const size = payload.length
     if (size > rules.maxBytes) {
-      return { type: 'unstorable', path: `$: ${size} bytes encoded, over maxBytes (${rules.maxBytes})` }
+      return {
+        type: 'unstorable',
+        path: `$: ${size} bytes encoded, over maxBytes (${rules.maxBytes})`,
+      }
     }
     return { type: 'storable', value: copy(value, payload, rules), payload, size }
   } catch (error) {
-    return { type: 'unstorable', path: error instanceof Unstorable ? error.message : `$: ${String(error)}` }
+    return {
+      type: 'unstorable',
+      path: error instanceof Unstorable ? error.message : `$: ${String(error)}`,
+    }
   }
 }
 
@@ -56,7 +62,11 @@ export function given(entry: Entry, rules: EntryRules): unknown {
 }
 
 /** Bytes that memory must keep, for callers who get a copy each. */
-export function keptPayload(value: unknown, payload: Uint8Array | undefined, rules: EntryRules): Uint8Array | undefined {
+export function keptPayload(
+  value: unknown,
+  payload: Uint8Array | undefined,
+  rules: EntryRules,
+): Uint8Array | undefined {
   return rules.values === 'clone' && !isScalar(value) ? payload : undefined
 }
 

@@ -14,20 +14,31 @@ interface Wire {
 const mostCharacters = 8_192
 
 /** `onFault` hears of a `toWire` that threw or gave what JSON cannot hold; name and code travel then. */
-export function toWire(error: unknown, rules: EntryRules, onFault: (fault: unknown) => void): string {
+export function toWire(
+  error: unknown,
+  rules: EntryRules,
+  onFault: (fault: unknown) => void,
+): string {
   const plain: Wire = { name: nameOf(error), ...codeOf(error) }
   if (rules.errors === undefined) return JSON.stringify(plain)
   try {
     const text = JSON.stringify({ ...plain, wire: rules.errors.toWire(error) })
     if (text.length <= mostCharacters) return text
-    onFault(new RangeError(`errors.toWire: ${text.length} characters, at most ${mostCharacters} travel`))
+    onFault(
+      new RangeError(`errors.toWire: ${text.length} characters, at most ${mostCharacters} travel`),
+    )
   } catch (fault) {
     onFault(fault)
   }
   return JSON.stringify(plain)
 }
 
-export function fromWire(text: string, rules: EntryRules, key: string, onFault: (fault: unknown) => void): unknown {
+export function fromWire(
+  text: string,
+  rules: EntryRules,
+  key: string,
+  onFault: (fault: unknown) => void,
+): unknown {
   let wire: Wire = { name: 'Error' }
   try {
     wire = JSON.parse(text) as Wire
@@ -51,5 +62,7 @@ function nameOf(error: unknown): string {
 function codeOf(error: unknown): { code?: string } {
   if (typeof error !== 'object' || error === null || !('code' in error)) return {}
   const { code } = error
-  return typeof code === 'string' || typeof code === 'number' ? { code: String(code).slice(0, 100) } : {}
+  return typeof code === 'string' || typeof code === 'number'
+    ? { code: String(code).slice(0, 100) }
+    : {}
 }

@@ -29,7 +29,9 @@ export async function change(
     engine.writes.outdate(key, id)
   }
   if (engine.store !== undefined) {
-    await inStore(engine, keys, what, () => engine.store!.call(what, (session) => session[what](keys, id)))
+    await inStore(engine, keys, what, () =>
+      engine.store!.call(what, (session) => session[what](keys, id)),
+    )
     engine.echoes.expect(id, keys.length)
     for (const key of keys) outdate(engine, key, how)
   }
@@ -52,7 +54,12 @@ async function inStore<T>(
   }
 }
 
-export async function set(engine: Engine, source: Source, key: string, value: unknown): Promise<void> {
+export async function set(
+  engine: Engine,
+  source: Source,
+  key: string,
+  value: unknown,
+): Promise<void> {
   if (engine.closed) throw closed(key)
   const { rules, name } = source
   const toStore = usesStore(engine, rules)
@@ -105,7 +112,9 @@ export async function set(engine: Engine, source: Source, key: string, value: un
   try {
     if (toStore) {
       const frame = frameOf(storeHead(head, engine.hearing.offsetMs), prepared.payload!, rules)
-      await inStore(engine, [key], 'invalidate', () => written(engine, key, { frame, lifeMs: life.lifeMs, stamp }))
+      await inStore(engine, [key], 'invalidate', () =>
+        written(engine, key, { frame, lifeMs: life.lifeMs, stamp }),
+      )
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {
@@ -134,7 +143,11 @@ async function written(
 ): Promise<void> {
   const { storeTimeoutMs } = engine
   const notAfter = Math.ceil(engine.clock.now() + engine.hearing.offsetMs + storeTimeoutMs)
-  const result = await engine.store!.call('write', (session) => session.write({ key, ...what, notAfter }))
+  const result = await engine.store!.call('write', (session) =>
+    session.write({ key, ...what, notAfter }),
+  )
   if (result !== 'late') return
-  throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, { key })
+  throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, {
+    key,
+  })
 }

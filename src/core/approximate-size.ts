@@ -20,7 +20,8 @@ export function approximateSize(value: unknown): number {
         seen.add(item)
         if (ArrayBuffer.isView(item) || item instanceof ArrayBuffer) bytes += item.byteLength
         else if (item instanceof Map) left.push(...[...item].slice(0, mostNodes).flat())
-        else if (Array.isArray(item) || item instanceof Set) left.push(...[...item].slice(0, mostNodes))
+        else if (Array.isArray(item) || item instanceof Set)
+          left.push(...[...item].slice(0, mostNodes))
         else {
           for (const key of Object.keys(item).slice(0, mostNodes)) {
             bytes += 8 + key.length

@@ -19,7 +19,11 @@ export interface CacheEvents {
   /** A caller got a value. */
   answer: At & { readonly outcome: Outcome }
   /** A load ended well; `ms` is the loader alone. */
-  load: At & { readonly ms: number; readonly reason: LoadReason; readonly unleased: Unleased | undefined }
+  load: At & {
+    readonly ms: number
+    readonly reason: LoadReason
+    readonly unleased: Unleased | undefined
+  }
   /** A load failed, in the foreground or in the background. */
   loadFailed: At & { readonly error: unknown; readonly reason: LoadReason }
   /** A publish was refused because the lease was no longer ours. */

@@ -89,7 +89,11 @@ export class Flight<A> implements Waitable {
     return this.#joinAndLeave(promise, options, parent)
   }
 
-  async #joinAndLeave(promise: Promise<A>, options: JoinOptions, parent: Waitable | undefined): Promise<A> {
+  async #joinAndLeave(
+    promise: Promise<A>,
+    options: JoinOptions,
+    parent: Waitable | undefined,
+  ): Promise<A> {
     const { signal, timeoutMs, clock } = options
     const waited = parent === undefined ? undefined : waitFor(parent, this)
     let stopTimer: (() => void) | undefined
@@ -113,7 +117,11 @@ export class Flight<A> implements Waitable {
             this.#keep = true
             const stale = options.strict ? undefined : this.cover?.()
             if (stale !== undefined) return resolve(stale)
-            reject(new BreakwaterError('WAIT_TIMEOUT', `${this.key}: no value within ${timeoutMs} ms`, { key: this.key }))
+            reject(
+              new BreakwaterError('WAIT_TIMEOUT', `${this.key}: no value within ${timeoutMs} ms`, {
+                key: this.key,
+              }),
+            )
           })
         }
       })

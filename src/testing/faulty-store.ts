@@ -25,7 +25,8 @@ const operations = [
 
 /** Wraps a store made by `memoryStore()` or `redisStore()`. One switch for all caches on it. */
 export function faultyStore(inner: Store): FaultyStore {
-  if (inner?.[port] !== 'store') throw invalidOption('faultyStore', 'a store made by memoryStore() or redisStore()', inner)
+  if (inner?.[port] !== 'store')
+    throw invalidOption('faultyStore', 'a store made by memoryStore() or redisStore()', inner)
   const store = inner as StorePort
   let state: State = { type: 'well' }
   const become = (next: State): void => {

@@ -21,7 +21,11 @@ const { setImmediate } = globalThis
 export function manualClock(now: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
   let time = Number(now)
   let made = 0
-  const timers = new Set<{ readonly at: number; readonly order: number; readonly run: () => void }>()
+  const timers = new Set<{
+    readonly at: number
+    readonly order: number
+    readonly run: () => void
+  }>()
   return {
     now: () => time,
     random: () => 0,
@@ -34,10 +38,15 @@ export function manualClock(now: number | Date = Date.UTC(2026, 0, 1)): ManualCl
       const until = time + (typeof by === 'number' ? by : parseDuration(by))
       for (;;) {
         await rest()
-        let next: { readonly at: number; readonly order: number; readonly run: () => void } | undefined
+        let next:
+          { readonly at: number; readonly order: number; readonly run: () => void } | undefined
         for (const timer of timers) {
           if (timer.at > until) continue
-          if (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) {
+          if (
+            next === undefined ||
+            timer.at < next.at ||
+            (timer.at === next.at && timer.order < next.order)
+          ) {
             next = timer
           }
         }
