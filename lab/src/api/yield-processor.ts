@@ -7,7 +7,7 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const niceness = '15'
+const niceness = '5'
 
 export async function yieldProcessor(pids: readonly number[]): Promise<void> {
   if (process.platform !== 'linux') return

@@ -23,8 +23,8 @@ export interface ChartOptions {
 }
 
 const width = 240
-const height = 132
-const left = 40
+const height = 124
+const left = 46
 const right = width - 8
 const top = 8
 const bottom = height - 20

@@ -41,8 +41,8 @@ dt{font-weight:600;margin-top:12px}dd{margin:0 0 0 12px}
 .outcome{font-size:.8rem;color:var(--soft)}.good .outcome{color:var(--good)}.bad .outcome{color:var(--bad)}
 .panels{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,212px),1fr))}
 .panel{margin:0;background:var(--panel);border-radius:8px;padding:8px 8px 4px}
-figcaption{display:flex;justify-content:space-between;gap:8px;font-size:.85rem;padding:0 2px}
-output{color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
+figcaption{font-size:.85rem;line-height:1.35;padding:0 2px}
+output{display:block;color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
 svg{display:block;width:100%;height:auto;touch-action:pan-y}
 .grid{stroke:var(--rule)}.tick{fill:var(--soft);font-size:11px}
 .mark{stroke:var(--soft);stroke-dasharray:3 3}
@@ -56,7 +56,6 @@ thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidde
 .figures th{grid-column:1/-1;font-size:1rem;border-bottom:0}
 .figures td{display:flex;justify-content:space-between;gap:8px;padding:3px 0}
 .figures td::before{content:attr(data-label);color:var(--soft)}
-tick{font-size:10px}
 }
 @media print{button{display:none}.panel,.faults li{break-inside:avoid}}
 `

@@ -88,11 +88,11 @@ export async function startFleet(
 
   const stop = async (): Promise<void> => {
     await Promise.all(
-      children.map((child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return undefined
+      children.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
         const gone = new Promise((done) => child.once('exit', done))
         child.kill('SIGKILL')
-        return gone
+        await gone
       }),
     )
   }

@@ -49,6 +49,7 @@ export function apiSettings(stage: Stage, contender: ContenderId, use: string): 
 /** Ends what a contender left running at the database, so that the next one starts on an idle one. */
 export async function quietDatabase(stage: Stage): Promise<void> {
   const client = new pg.Client(stage.shop.config)
+  client.on('error', () => undefined)
   await client.connect()
   try {
     for (let look = 0; look < 100; look++) {

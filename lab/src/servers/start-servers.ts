@@ -15,7 +15,9 @@ export async function startServers(env: NodeJS.ProcessEnv): Promise<Servers> {
   const started = await Promise.allSettled([startDatabase(env), startRedis(env)])
   const [database, redis] = started
   const stop = async (): Promise<void> => {
-    await Promise.all(started.map((one) => one.status === 'fulfilled' && one.value.stop()))
+    await Promise.all(
+      started.map(async (one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)),
+    )
   }
   if (database.status === 'fulfilled' && redis.status === 'fulfilled') {
     return { database: database.value.address, redis: redis.value.address, stop }
