@@ -11,7 +11,6 @@ import {
   type Trending,
   type TrendingProduct,
 } from '../shop/queries.ts'
-import { yieldProcessor } from './yield-processor.ts'
 import { type ApiReport, type ApiSettings, wallClock } from './messages.ts'
 
 export interface CountedDatabase {
@@ -32,7 +31,6 @@ export async function openDatabase(
   })
   pool.on('error', () => undefined) // the main process ends left-over sessions
   const clients = await Promise.all(Array.from({ length: settings.poolSize }, () => pool.connect()))
-  if (settings.privateDatabase) await yieldProcessor(clients.map(backendPid))
   for (const client of clients) client.release()
   setInterval(() => report({ kind: 'pool', at: wallClock(), waiting: pool.waitingCount }), 50)
 
@@ -62,9 +60,4 @@ export async function openDatabase(
       return rows[0]?.revision ?? 0
     },
   }
-}
-
-/** pg knows it from the protocol's BackendKeyData; its types leave it out. */
-function backendPid(client: pg.PoolClient): number {
-  return (client as unknown as { processID: number }).processID
 }

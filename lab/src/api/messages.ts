@@ -10,7 +10,6 @@ export interface ApiSettings {
   /** Marks this run's sessions at the database. */
   readonly applicationName: string
   readonly database: ClientConfig
-  readonly privateDatabase: boolean
   readonly poolSize: number
   readonly redis: RedisAddress | undefined
   readonly namespace: string

@@ -2,6 +2,7 @@
 
 import { Redis } from 'ioredis'
 import type { ApiSettings } from '../api/messages.ts'
+import { breakwater } from './breakwater.ts'
 import type { Contender, Load } from './contender.ts'
 import { lockPoll } from './lock-poll.ts'
 import { lockRetry } from './lock-retry.ts'
@@ -21,14 +22,14 @@ export async function createContender(settings: ApiSettings, load: Load): Promis
     case 'lock-poll':
       return lockPoll({ ...common, redis: needed(redis) })
     case 'breakwater':
-      return (await import('./breakwater.ts')).breakwater({
+      return breakwater({
         ...common,
         redis,
         leaseMs,
         staleWhileRevalidateMs: 0,
       })
     case 'breakwater-swr':
-      return (await import('./breakwater.ts')).breakwater({
+      return breakwater({
         ...common,
         redis,
         leaseMs,

@@ -1,7 +1,6 @@
 // Forks the generator, gives it its order and resolves with every answer that came.
 
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { forkSession } from '../run/fork-session.ts'
 import type { Answer, LoadOrder, LoadReport } from './messages.ts'
 
 export type LoadProgress = Extract<LoadReport, { kind: 'progress' }>
@@ -11,12 +10,7 @@ export function applyLoad(
   signal: AbortSignal,
   progress: (state: LoadProgress) => void,
 ): Promise<readonly Answer[]> {
-  const child = fork(fileURLToPath(new URL('./generator.js', import.meta.url)), {
-    signal,
-    killSignal: 'SIGKILL',
-    detached: true,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  const child = forkSession(new URL('./generator.js', import.meta.url), signal)
   return new Promise((resolve, reject) => {
     child.on('message', (report: LoadReport) => {
       if (report.kind === 'progress') progress(report)

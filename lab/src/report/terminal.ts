@@ -14,7 +14,7 @@ export function terminalText(result: Result): string {
     paragraph('', describe(result.setting)),
     'At the database',
     table(
-      ['', 'queries', 'expiries', 'per expiry', 'most at once', 'most waiting', 'errors'],
+      ['', 'queries', 'expiries', 'per expiry', 'at once', 'waiting', 'errors'],
       all.map((one) => [
         name(one.contender),
         String(one.queries),
@@ -51,6 +51,7 @@ export function terminalText(result: Result): string {
 const latencyHead = ['', 'p50', 'p95', 'p99', 'max']
 
 export const legend = [
-  'An expiry is a time at which the value was being queried for, cold start and write included.',
+  'An expiry is a time at which the value was being queried for, cold start and write included. ' +
+    'At once: the most queries running together. Waiting: the most callers without a connection.',
   'Latency counts from the intended arrival; a request that was given up counts with the time until then.',
 ]

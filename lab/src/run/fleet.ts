@@ -1,9 +1,9 @@
 // The API processes of one contender: forked, told what to be, listened to. What they report is
 // gathered here on one time line, the only place that sees all of them.
 
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { type ApiReport, type ApiSettings, wallClock } from '../api/messages.ts'
+import { forkSession } from './fork-session.ts'
 
 export interface QueryRun {
   readonly pid: number
@@ -61,12 +61,7 @@ export async function startFleet(
   }
 
   const member = async (): Promise<{ pid: number; port: number }> => {
-    const child = fork(fileURLToPath(new URL('../api/server.js', import.meta.url)), {
-      signal,
-      killSignal: 'SIGKILL',
-      detached: true, // a session of its own: Ctrl-C is the parent's, and see api/yield-processor.ts
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
+    const child = forkSession(new URL('../api/server.js', import.meta.url), signal)
     children.push(child)
     child.send(settings)
     const pid = child.pid ?? 0

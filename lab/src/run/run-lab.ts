@@ -14,7 +14,7 @@ import { planFor } from '../plan.ts'
 import type { Progress } from '../progress.ts'
 import { judge } from '../report/judge.ts'
 import type { Result, Setting } from '../report/result.ts'
-import { inSeconds, plural, ratio, share } from '../report/wording.ts'
+import { inSeconds, plural, ratio } from '../report/wording.ts'
 import type { RedisAddress } from '../servers/addresses.ts'
 import { type Servers, startServers } from '../servers/start-servers.ts'
 import { buildShop, type Shop } from '../shop/build-shop.ts'
@@ -55,7 +55,6 @@ export async function runLab(
     const stage: Stage = {
       plan,
       shop,
-      privateDatabase: servers.database.kind === 'private',
       redis: servers.redis,
       hotPerSecond,
       prefix,
@@ -95,7 +94,13 @@ export async function runLab(
       contenders: runs.map(figuresOf),
       faults,
       notes: servers.redis === undefined ? [withoutRedis] : [],
-      verdict: judge({ plan, runs, faults, shared: servers.redis !== undefined }),
+      verdict: judge({
+        plan,
+        runs,
+        faults,
+        shared: servers.redis !== undefined,
+        queryMs: shop.queryMs,
+      }),
     }
     return { result, runs }
   } finally {
@@ -129,7 +134,7 @@ async function fillShop(
   const shop = await building
   progress.done(
     `the shop has ${plural(shop.orders, 'order', 'orders')}; the trending query takes ` +
-      `${inSeconds(shop.queryMs)} alone; the database manages ${ratio(shop.capacity)} of them per second`,
+      `${inSeconds(shop.queryMs)} alone`,
   )
   return shop
 }
@@ -148,11 +153,10 @@ async function showContender(
         `${sent - done} unanswered, ${errors} errors, ${plural(running, 'query', 'queries')} running`,
     )
   })
-  const { queriesPerExpiry, mostAtOnce, hot, unrelated, errors } = figuresOf(run)
+  const { queriesPerExpiry, hot, unrelated, errors } = figuresOf(run)
   progress.done(
-    `${title} ${ratio(queriesPerExpiry).padStart(4)} queries per expiry, ${String(mostAtOnce).padStart(2)} at once; ` +
-      `p95 hot ${inSeconds(hot.p95)}, unrelated ${inSeconds(unrelated.p95)}; ` +
-      `errors ${share(errors, hot.requests + unrelated.requests)}`,
+    `${title} ${ratio(queriesPerExpiry).padStart(4)} queries per expiry, ` +
+      `p95 ${inSeconds(hot.p95)} hot, ${inSeconds(unrelated.p95)} other, ${errors} errors`,
   )
   return run
 }

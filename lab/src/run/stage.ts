@@ -13,7 +13,6 @@ import type { Shop } from '../shop/build-shop.ts'
 export interface Stage {
   readonly plan: Plan
   readonly shop: Shop
-  readonly privateDatabase: boolean
   readonly redis: RedisAddress | undefined
   readonly hotPerSecond: number
   /** Part of every key in Redis, new for each run of the lab. */
@@ -37,7 +36,6 @@ export function apiSettings(stage: Stage, contender: ContenderId, use: string): 
     contender,
     applicationName: stage.shop.schema,
     database: stage.shop.config,
-    privateDatabase: stage.privateDatabase,
     poolSize: stage.plan.connections / stage.plan.processes,
     redis: stage.redis,
     namespace: `${stage.prefix}-${use}`,
