@@ -1,6 +1,6 @@
 /** The composition root: which codec, clock and memory a cache is made of unless told otherwise. */
 import { makeCache } from './cache/create-cache.ts'
-import { systemClock } from './cache/system-clock.ts'
+import { systemClock } from './system-clock.ts'
 import { msgpack } from './codecs/msgpack.ts'
 import { lruMemory } from './memory/lru-memory.ts'
 import type { Cache, CacheOptions } from './api.ts'

@@ -15,18 +15,21 @@ export interface Pending {
 export class Deadlines {
   readonly #clock: Clock
   readonly #timeoutMs: number
+  readonly #detached: <T>(run: () => T) => T
   #pending: Pending[] = []
   #first = 0
   #stop: (() => void) | undefined
 
-  constructor(clock: Clock, timeoutMs: number) {
+  /** `detached`: the timer outlives the call that set it, and must not keep that call's context. */
+  constructor(clock: Clock, timeoutMs: number, detached: <T>(run: () => T) => T) {
+    this.#detached = detached
     this.#clock = clock
     this.#timeoutMs = timeoutMs
   }
 
   add(operation: Pending): void {
     this.#pending.push(operation)
-    if (this.#stop === undefined) this.#arm(operation.sentAt)
+    if (this.#stop === undefined) this.#detached(() => this.#arm(operation.sentAt))
   }
 
   /** Lets everything pending end now. */

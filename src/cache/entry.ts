@@ -83,6 +83,13 @@ export class Entry implements Instants {
     this.#reckonHot()
   }
 
+  /** The store could not be told of it: believed in this outage only, and briefly. */
+  makeProvisional(outage: number, freshUntil: number): void {
+    this.provisional = outage
+    this.trust = -1
+    this.expire(freshUntil)
+  }
+
   /** The store says that it is still the current one, and how long. */
   confirm(said: { freshUntil: number; now: number; memoryTtlMs: number; trust: number }): void {
     this.trust = said.trust

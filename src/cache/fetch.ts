@@ -18,7 +18,6 @@ import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
 import { closed, cover as coverError, load, staleAnswer, type How } from './load.ts'
 import { takeIn } from './look.ts'
-import { startRefresh } from './refresh.ts'
 import { fromWire } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
@@ -99,7 +98,8 @@ async function contendUntilDone(
     const asked = await ask(engine, work, flight, { waitedFor, mode })
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
-    if (flight.doomed || engine.closed) {
+    if (flight.doomed || flight.deserted || engine.closed) {
+      engine.flights.detach(flight)
       if (reply.type === 'lease')
         void releaseLease(engine, key, token, engine.closed ? 'close' : 'abort')
       throw closed(key)
@@ -227,16 +227,7 @@ function accept(
   const now = engine.clock.now()
   const decision = decide(entry, now, source.rules)
   if (decision === 'load') return undefined
-  if (decision === 'stale') {
-    if (flight.background) return undefined
-    engine.background.track(
-      flight.result.then(
-        () => startRefresh(engine, target, entry, 'stale'),
-        () => {},
-      ),
-    )
-    return staleAnswer(engine, key, entry)
-  }
+  if (decision === 'stale') return flight.background ? undefined : staleAnswer(engine, key, entry)
   if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }
   const ms = now - got.waitedAt
   engine.listeners.tell('waited', () => ({ name: source.name, key, ms }))

@@ -123,7 +123,7 @@ export function filling(
     size: storable.size,
     ...common,
   })
-  if (outage) entry.provisional = engine.hearing.outage
+  if (outage) entry.makeProvisional(engine.hearing.outage, entry.freshUntil)
   if (why === undefined) {
     const renews = renewed?.stamp
     return {
@@ -200,10 +200,7 @@ export async function fill(
         return
     }
   } catch {
-    if (made.mark === undefined) {
-      made.entry.provisional = engine.hearing.outage
-      made.entry.expire(made.entry.storedAt + engine.outageTtlMs)
-    }
+    entry.makeProvisional(engine.hearing.outage, entry.storedAt + engine.outageTtlMs)
     keepIt()
   }
 }

@@ -13,6 +13,7 @@ import type { Answer, Engine, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { fill, filling } from './fill.ts'
 import type { Lease } from './lease.ts'
+import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
 import { toWire } from './wire-error.ts'
 
@@ -47,7 +48,8 @@ export async function load(
     void lease?.release('overload')
     return cover(engine, work, error)
   }
-  if (flight.doomed || engine.closed) {
+  if (flight.doomed || flight.deserted || engine.closed) {
+    engine.flights.detach(flight)
     place.leave()
     void lease?.release(engine.closed ? 'close' : 'abort')
     throw controller.signal.reason ?? closed(key)
@@ -91,7 +93,9 @@ export async function load(
   }
   flight.phase = 'publish'
   flight.resolve(answer)
-  await fill(engine, work, flight, made, how)
+  const filled = fill(engine, work, flight, made, how)
+  if (lease !== undefined && !flight.background) giveToPlatform(engine, filled)
+  await filled
   return answer
 }
 

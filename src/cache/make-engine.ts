@@ -97,6 +97,7 @@ function connect(engine: Engine, rules: CacheRules, id: Token): void {
     clock,
     storeTimeoutMs: rules.storeTimeoutMs,
     connectTimeoutMs: rules.connectTimeoutMs,
+    detached: engine.detached,
     onMessage: (message) => heed(engine, message),
     onBus: (state) => hearing.onBus(state, beatNow),
     onFailed: (operation, error) => listeners.tell('storeFailed', () => ({ operation, error })),

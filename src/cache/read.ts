@@ -3,7 +3,6 @@
  * own. First what can be had at once; nobody waits who need not.
  */
 import { decide, mayCover } from '../core/decide.ts'
-import { BreakwaterError } from '../core/errors.ts'
 import type { LoadReason } from '../core/events.ts'
 import type { Flight } from '../flight/flight.ts'
 import {
@@ -20,6 +19,7 @@ import { closed, staleAnswer } from './load.ts'
 import type { Found } from './look.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
+import { bounded, wantedBy, type Wanted } from './wanted.ts'
 
 /** Resolves with an answer that this caller may use. */
 export function read(
@@ -29,63 +29,7 @@ export function read(
 ): Promise<Answer> {
   if (engine.closed) return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
-  const now = engine.clock.now()
-  return attempt(engine, target, {
-    call,
-    since: call?.maxAgeMs === undefined ? -Infinity : now - call.maxAgeMs,
-    giveUpAt: call?.timeoutMs === undefined ? undefined : now + call.timeoutMs,
-  })
-}
-
-/** Loads now: joins only a forced flight whose load has not begun. */
-export async function refresh(
-  engine: Engine,
-  target: Target,
-  call: ResolvedCall | undefined,
-): Promise<Answer> {
-  if (engine.closed) throw closed(target.key)
-  call?.signal?.throwIfAborted()
-  const now = engine.clock.now()
-  const giveUpAt = call?.timeoutMs === undefined ? undefined : now + call.timeoutMs
-  const wanted: Wanted = { call, since: -Infinity, giveUpAt }
-  let flight = engine.forced.get(target.key)
-  if (flight === undefined || flight.startedAt !== undefined || flight.doomed) {
-    let known = trusted(engine, target, now)
-    if (known === undefined && usesStore(engine, target.source.rules)) {
-      const found = await bounded(
-        engine,
-        engine.looks.at(engine, target.source, target.key, undefined),
-        wanted,
-      )
-      if (found.type === 'entry' && !found.outdated) known = found.entry
-    }
-    flight = engine.forced.get(target.key)
-    if (flight === undefined || flight.startedAt !== undefined || flight.doomed) {
-      if (known?.uncacheable !== undefined) known = undefined
-      const own = startFlight(engine, {
-        target,
-        reason: 'forced',
-        since: -Infinity,
-        mode: 'force',
-        known,
-        seen: known?.stamp,
-      })
-      engine.forced.set(target.key, own)
-      const done = (): void => {
-        if (engine.forced.get(target.key) === own) engine.forced.delete(target.key)
-      }
-      own.result.then(done, done)
-      return settle(engine, target, wanted, { flight: own, started: true, strict: true })
-    }
-  }
-  return settle(engine, target, wanted, { flight, started: false, strict: true })
-}
-
-interface Wanted {
-  readonly call: ResolvedCall | undefined
-  /** Oldest acceptable start of a load. */
-  readonly since: number
-  readonly giveUpAt: number | undefined
+  return attempt(engine, target, wantedBy(call, engine.clock.now()))
 }
 
 function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {
@@ -98,7 +42,7 @@ function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer
     const answer = serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
     if (answer !== undefined) return Promise.resolve(answer)
   }
-  const running = joinable(engine, key, wanted, now)
+  const running = joinable(engine, key, wanted)
   if (running?.forCallers === true) {
     return settle(engine, target, wanted, {
       flight: running,
@@ -161,7 +105,7 @@ function proceed(
   if (engine.closed) return Promise.reject(closed(key))
   if (known?.uncacheable !== undefined && now < known.freshUntil) {
     if (known.uncacheable === 'private') return alone(engine, target, wanted, 'private')
-    const flight = joinable(engine, key, wanted, now)
+    const flight = joinable(engine, key, wanted)
     if (flight !== undefined) {
       return settle(engine, target, wanted, { flight, started: false, strict: isStrict(wanted) })
     }
@@ -179,7 +123,7 @@ function proceed(
     }
     if (!cooldown.covered) return Promise.reject(cooldown.error)
   }
-  const running = joinable(engine, key, wanted, now)
+  const running = joinable(engine, key, wanted)
   if (running !== undefined) {
     return settle(engine, target, wanted, {
       flight: running,
@@ -229,7 +173,8 @@ function alone(
   return settle(engine, target, wanted, { flight, started: true, strict: true })
 }
 
-async function settle(
+/** Joins a flight, and makes sure that its answer is one that this caller may use. */
+export async function settle(
   engine: Engine,
   target: Target,
   wanted: Wanted,
@@ -242,7 +187,11 @@ async function settle(
   if (answer.private && !(started && answer.entry.uncacheable === undefined)) {
     return alone(engine, target, wanted, 'private')
   }
-  if (answer.entry.startedAt < wanted.since) return attempt(engine, target, wanted)
+  const { entry } = answer
+  if (entry.startedAt < wanted.since) return attempt(engine, target, wanted)
+  if (decide(entry, engine.clock.now(), target.source.rules) === 'stale') {
+    startRefresh(engine, target, entry, 'stale')
+  }
   return answer
 }
 
@@ -251,22 +200,11 @@ function isStrict(wanted: Wanted): boolean {
 }
 
 /** The flight that this caller can wait for, if there is one. */
-function joinable(
-  engine: Engine,
-  key: string,
-  wanted: Wanted,
-  now: number,
-): Flight<Answer> | undefined {
+function joinable(engine: Engine, key: string, wanted: Wanted): Flight<Answer> | undefined {
   const flight = engine.flights.current(key)
   if (flight === undefined || flight.doomed) return undefined
   if (flight.startedAt !== undefined && flight.startedAt < wanted.since) return undefined
   return flight
-}
-
-function trusted(engine: Engine, target: Target, now: number): Entry | undefined {
-  if (!usesMemory(engine, target.source.rules)) return undefined
-  const entry = engine.memory!.get(target.key)
-  return entry !== undefined && isTrusted(engine, entry, now) ? entry : undefined
 }
 
 /** The entry as an answer, with a refresh begun where one is due; `undefined`: not servable as it is. */
@@ -293,26 +231,4 @@ function serve(
     case 'load':
       return undefined
   }
-}
-
-/** Under this call's own signal and timeout, for what other callers share. */
-function bounded<T>(engine: Engine, work: Promise<T>, wanted: Wanted): Promise<T> {
-  const { call, giveUpAt } = wanted
-  const signal = call?.signal
-  if (signal === undefined && giveUpAt === undefined) return work
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal!.reason)
-    const stop =
-      giveUpAt === undefined
-        ? undefined
-        : engine.clock.after(Math.max(0, giveUpAt - engine.clock.now()), () => {
-            reject(new BreakwaterError('WAIT_TIMEOUT', `no value within ${call!.timeoutMs} ms`))
-          })
-    signal?.addEventListener('abort', onAbort, { once: true })
-    const clean = (): void => {
-      stop?.()
-      signal?.removeEventListener('abort', onAbort)
-    }
-    work.then(resolve, reject).finally(clean)
-  })
 }

@@ -3,6 +3,7 @@ import { Flight } from '../flight/flight.ts'
 import type { Answer, Engine, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { fly } from './fetch.ts'
+import { giveToPlatform } from './platform.ts'
 
 /** For a caller: the flight that others join from now on, or (`alone`) one of its own. */
 export function startFlight(engine: Engine, work: Work): Flight<Answer> {
@@ -37,18 +38,4 @@ export function startRefresh(
     const work: Work = { target, reason, since: -Infinity, mode: 'share', known, seen: known.stamp }
     giveToPlatform(engine, engine.background.track(fly(engine, work, flight)))
   })
-}
-
-/** Serverless platforms keep a process awake for what they were told of. */
-export function giveToPlatform(engine: Engine, work: Promise<unknown>): void {
-  try {
-    engine.waitUntil?.(work)
-  } catch (error) {
-    engine.listeners.tell('callbackFailed', () => ({
-      name: '',
-      key: '',
-      callback: 'waitUntil',
-      error,
-    }))
-  }
 }

@@ -18,6 +18,8 @@ export interface AccessOptions {
   readonly clock: Clock
   readonly storeTimeoutMs: number
   readonly connectTimeoutMs: number
+  /** Runs in the cache's own context. */
+  detached<T>(run: () => T): T
   onMessage(message: BusMessage): void
   onBus(state: 'up' | 'down'): void
   onFailed(operation: string, error: unknown): void
@@ -47,7 +49,7 @@ export class StoreAccess {
   constructor(options: AccessOptions) {
     this.#options = options
     this.#clock = options.clock
-    this.#deadlines = new Deadlines(options.clock, options.storeTimeoutMs)
+    this.#deadlines = new Deadlines(options.clock, options.storeTimeoutMs, options.detached)
     this.#settled = new Promise((resolve) => (this.#settle = resolve))
     this.#stopConnecting = options.clock.after(options.connectTimeoutMs, () => {
       if (this.#state === 'connecting') this.#down(gone('it was not ready within connectTimeout'))
@@ -164,7 +166,7 @@ export class StoreAccess {
       this.#options.onFailed('connect', error)
     }
     this.#options.onBreaker('open')
-    this.#probeLater(probeMs.first)
+    this.#options.detached(() => this.#probeLater(probeMs.first))
   }
 
   #probeLater(ms: number): void {

@@ -126,8 +126,7 @@ export async function set(
     }
     keepIt()
   } catch (error) {
-    entry.provisional = engine.hearing.outage
-    entry.expire(now + engine.outageTtlMs)
+    entry.makeProvisional(engine.hearing.outage, now + engine.outageTtlMs)
     keepIt()
     throw error
   } finally {
@@ -146,7 +145,11 @@ async function written(
   const result = await engine.store!.call('write', (session) =>
     session.write({ key, ...what, notAfter }),
   )
-  if (result !== 'late') return
+  if (result === 'ok') return
+  if (result === 'kept') {
+    // A newer version's frame stands there, and holds what has just been replaced.
+    return engine.store!.call('invalidate', (session) => session.invalidate([key], what.stamp))
+  }
   throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, {
     key,
   })

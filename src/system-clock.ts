@@ -3,7 +3,7 @@
  * clock moves no deadline. The global timers are read at each call, and where a test runner has
  * replaced `Date`, its time is followed.
  */
-import type { Clock } from '../ports.ts'
+import type { Clock } from './ports.ts'
 
 const RealDate = globalThis.Date
 
