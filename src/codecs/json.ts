@@ -1,7 +1,7 @@
 /**
  * JSON, for stores that other programs read. Plain JSON data is written as any other program would.
  * What JSON has no form for becomes an object with one property, `{"~#date": 1700000000000}`; an
- * object that looks like that by itself is marked too, so that nothing is ever taken for a mark.
+ * object with such a name by itself is marked too, so that nothing is ever taken for a mark.
  */
 import { port } from '../ports.ts'
 import type { Codec, CodecPort } from '../ports.ts'
@@ -31,7 +31,7 @@ const format: Format = {
   keepsNumber: (value) => Number.isFinite(value) && (value !== 0 || 1 / value > 0),
   keepsBigint: () => false,
   keepsText: () => true, // lone surrogates are escaped
-  keepsNames: (names) => names.length !== 1 || !names[0]!.startsWith(sign),
+  keepsName: (name) => !name.startsWith(sign),
 }
 
 const marks: Marks = {
@@ -58,8 +58,8 @@ export const jsonCodec: CodecPort = {
     try {
       const text = JSON.stringify(data)
       // Not from the pool: these bytes may be kept for as long as the entry lives.
-      const bytes = new Uint8Array(Buffer.byteLength(text))
-      Buffer.from(bytes.buffer).write(text)
+      const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+      bytes.write(text)
       return bytes
     } catch (error) {
       throw new Unstorable('$', error instanceof Error ? error.message : String(error))

@@ -35,7 +35,7 @@ const format: Format = {
   keepsNumber: (value) => value !== 0 || 1 / value > 0,
   keepsBigint: (value) => value >= minInt64 && value <= maxInt64,
   keepsText: isWellFormed,
-  keepsNames,
+  keepsName,
 }
 
 const marks: Marks = {
@@ -73,7 +73,8 @@ export const messagePack: CodecPort = {
       bytes = pack(maps, data)
     }
     // A copy: what the encoder gives is a piece of its working buffer.
-    const own = new Uint8Array(bytes)
+    const own = Buffer.allocUnsafeSlow(bytes.length)
+    own.set(bytes)
     if (bytes.length > keptBuffer) records.useBuffer(Buffer.allocUnsafeSlow(8192))
     return own
   },
@@ -103,12 +104,9 @@ function bytesOf(data: unknown): Buffer {
 }
 
 /** Names that msgpackr renames (`__proto__`) or lets decide how the object is written. */
-function keepsNames(names: readonly string[]): boolean {
-  for (const name of names) {
-    if (name === '__proto__' || name === 'constructor' || name === 'toJSON') return false
-    if (!isWellFormed(name)) return false
-  }
-  return true
+function keepsName(name: string): boolean {
+  if (name === '__proto__' || name === 'constructor' || name === 'toJSON') return false
+  return isWellFormed(name)
 }
 
 /** ES2024, in every Node that we support; not yet in our `lib`. */

@@ -20,7 +20,7 @@ export interface Format {
   keepsNumber(value: number): boolean
   keepsBigint(value: bigint): boolean
   keepsText(value: string): boolean
-  keepsNames(names: readonly string[]): boolean
+  keepsName(name: string): boolean
 }
 
 const maxDepth = 1_000
@@ -116,33 +116,45 @@ class Walk {
         throw this.refusal('symbol')
       }
     }
-    return this.#fields(record, depth, false)
+    return polluted() ? this.#copied(record, depth) : this.#fields(record, depth)
   }
 
-  /** The own enumerable properties of any object. `copied`: in any case as a plain object. */
-  #fields(record: Record<string, unknown>, depth: number, copied: boolean): unknown {
-    const names = Object.keys(record)
-    this.#count(names.length)
-    if (!this.#format.keepsNames(names)) return this.#named(record, names, depth)
-    let copy: Record<string, unknown> | undefined = copied ? {} : undefined
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i]!
+  /** for-in, since it is several times as fast as keys; nothing enumerable is inherited here. */
+  #fields(record: Record<string, unknown>, depth: number): unknown {
+    let copy: Record<string, unknown> | undefined
+    for (const name in record) {
+      if (!this.#format.keepsName(name)) return this.#named(record, depth)
+      this.#count(1)
       this.#path[depth] = name
       const field = record[name]
       const kept = this.value(field)
       if (copy === undefined) {
         if (kept === field || Number.isNaN(kept)) continue
-        copy = {}
-        for (let j = 0; j < i; j++) setOwn(copy, names[j]!, record[names[j]!])
+        copy = fieldsBefore(name, record)
       }
       setOwn(copy, name, kept)
     }
     return copy ?? record
   }
 
-  #named(record: Record<string, unknown>, names: readonly string[], depth: number): unknown {
-    const list: unknown[] = []
+  /** The own enumerable properties of any object, as a plain one. */
+  #copied(object: object, depth: number): unknown {
+    const record = object as Record<string, unknown>
+    const names = Object.keys(record)
+    if (!names.every((name) => this.#format.keepsName(name))) return this.#named(record, depth)
+    this.#count(names.length)
+    const copy: Record<string, unknown> = {}
     for (const name of names) {
+      this.#path[depth] = name
+      setOwn(copy, name, this.value(record[name]))
+    }
+    return copy
+  }
+
+  #named(record: Record<string, unknown>, depth: number): unknown {
+    const list: unknown[] = []
+    for (const name of Object.keys(record)) {
+      this.#count(2)
       this.#path[depth] = name
       list.push(this.value(name), this.value(record[name]))
     }
@@ -173,7 +185,7 @@ class Walk {
     if ('toJSON' in value && typeof value.toJSON === 'function') return this.#toJson(value, depth)
     // WeakMap, Promise, Response, a class of private fields: `{}` would not be equal to them.
     if (Object.keys(value).length === 0) throw this.refusal(`${className(value)} without data`)
-    return this.#fields(value as Record<string, unknown>, depth, true)
+    return this.#copied(value, depth)
   }
 
   #map(map: ReadonlyMap<unknown, unknown>, depth: number): unknown[] {
@@ -216,7 +228,7 @@ class Walk {
     this.#path[depth] = { call: 'toJSON()' }
     const json: unknown = (value as { toJSON(): unknown }).toJSON()
     if (json !== value) return this.value(json)
-    return this.#fields(value as Record<string, unknown>, depth, true)
+    return this.#copied(value, depth)
   }
 
   #count(values: number): void {
@@ -224,6 +236,23 @@ class Walk {
     if (this.#values > maxValues) throw this.refusal(`more than ${maxValues} values in all`)
   }
 }
+
+function fieldsBefore(end: string, record: Record<string, unknown>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {}
+  for (const name in record) {
+    if (name === end) break
+    setOwn(copy, name, record[name])
+  }
+  return copy
+}
+
+/** Whether somebody has given all objects an enumerable property. */
+function polluted(): boolean {
+  for (const _ in nothing) return true
+  return false
+}
+
+const nothing = {}
 
 function enumerableSymbols(record: object): symbol[] {
   return Object.getOwnPropertySymbols(record).filter((symbol) =>
