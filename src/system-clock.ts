@@ -6,12 +6,11 @@
 import type { Clock } from './ports.ts'
 
 const RealDate = globalThis.Date
+const { timeOrigin } = performance
 
 export const systemClock: Clock = {
   now: () =>
-    globalThis.Date === RealDate
-      ? performance.timeOrigin + performance.now()
-      : globalThis.Date.now(),
+    globalThis.Date === RealDate ? timeOrigin + performance.now() : globalThis.Date.now(),
   random: () => Math.random(),
   after: (ms, run) => {
     const timer = globalThis.setTimeout(run, ms)

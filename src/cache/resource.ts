@@ -5,10 +5,9 @@
  */
 import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedDefinition } from './options.ts'
-import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
 import { answered, isFallback, withFallback } from './answer.ts'
 import type { Answer, Engine, Source, Target } from './engine.ts'
-import { digest } from './digest.ts'
+import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
@@ -23,15 +22,11 @@ export interface ResourceInit {
 
 export function makeResource(engine: Engine, init: ResourceInit): Resource<unknown, unknown> {
   const { definition, source } = init
-  const { name, version, key: keyOf } = definition
+  const { name } = definition
   const { rules, counters } = source
-  const prefix = resourcePrefix(name, version)
   const { memory, clock, hearing, listeners } = engine
+  const keyFor = keyOf(definition)
 
-  const keyFor = (arg: unknown): string => {
-    const key = prefix + keyText(keyOf === undefined ? arg : keyOf(arg))
-    return shortKey(key, digest)
-  }
   const targetFor = (arg: unknown, key: string): Target => ({
     key,
     source,
