@@ -31,8 +31,8 @@ export interface FaultPlan {
 const full: Plan = {
   processes: 4,
   connections: 20,
-  queryTargetMs: 400,
-  runMs: 7500,
+  queryTargetMs: 370,
+  runMs: 9000,
   ttlMs: 2000,
   timeoutMs: 3500,
   writeAt: 0.6,

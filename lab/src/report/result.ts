@@ -39,8 +39,8 @@ export function describe(setting: Setting): string {
     `${setting.orders.toLocaleString('en')} orders; the database manages ` +
     `${setting.queriesPerSecond.toFixed(1)} of them per second. ${rate} requests per second ask for ` +
     `it, ${setting.unrelatedPerSecond} for a product page that is not cached. Each contender starts ` +
-    `on an empty cache and runs ${setting.runMs / 1000} s with a ttl of ${setting.ttlMs / 1000} s; ` +
-    'on the way a write invalidates. ' +
+    `with the value cached and runs ${setting.runMs / 1000} s with a ttl of ` +
+    `${setting.ttlMs / 1000} s; on the way a write invalidates. ` +
     `${setting.cores} cores, Node ${setting.node}, ` +
     (setting.redis === undefined ? 'no Redis.' : `Redis ${setting.redis}.`)
   )

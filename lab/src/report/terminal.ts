@@ -51,7 +51,7 @@ export function terminalText(result: Result): string {
 const latencyHead = ['', 'p50', 'p95', 'p99', 'max']
 
 export const legend = [
-  'An expiry is a time at which the value was being queried for, cold start and write included. ' +
+  'An expiry is a time at which the value had to be queried for, after the write included. ' +
     'At once: the most queries running together. Waiting: the most callers without a connection.',
   'Latency counts from the intended arrival; a request that was given up counts with the time until then.',
 ]

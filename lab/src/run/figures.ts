@@ -1,6 +1,7 @@
 // From the records of a run to its figures. An expiry is counted the same way for everybody: a time
 // at which the value was being queried for, from the first query that found none running to the
-// last of those that overlap it. A perfect cache runs one query in each.
+// last of those that overlap it; a write in its midst begins another, since what was being queried
+// for is wrong from then on. A perfect cache runs one query in each.
 
 import * as hdr from 'hdr-histogram-js'
 import type { Answer, Endpoint } from '../load/messages.ts'
@@ -29,7 +30,8 @@ export interface Figures {
 }
 
 export function figuresOf(run: ContenderRun): Figures {
-  const { expiries, mostAtOnce } = overlaps(run.queries)
+  const { episodes, mostAtOnce } = overlaps(run.queries)
+  const expiries = episodes + (overtaken(run) ? 1 : 0)
   const failed = run.answers.filter(({ error }) => error !== undefined)
   const kinds: Record<string, number> = {}
   for (const { error } of failed) kinds[error ?? ''] = (kinds[error ?? ''] ?? 0) + 1
@@ -59,7 +61,7 @@ export function latency(answers: readonly Answer[], endpoint: Endpoint): Latency
   return { requests: own.length, p50: at(50), p95: at(95), p99: at(99), max: at(100) }
 }
 
-export function overlaps(queries: readonly QueryRun[]): { expiries: number; mostAtOnce: number } {
+export function overlaps(queries: readonly QueryRun[]): { episodes: number; mostAtOnce: number } {
   const edges = queries
     .flatMap(({ beganAt, endedAt }) => [
       { at: beganAt, step: 1 },
@@ -67,14 +69,25 @@ export function overlaps(queries: readonly QueryRun[]): { expiries: number; most
     ])
     .sort((a, b) => a.at - b.at || a.step - b.step)
   let running = 0
-  let expiries = 0
+  let episodes = 0
   let mostAtOnce = 0
   for (const { step } of edges) {
-    if (step === 1 && running === 0) expiries++
+    if (step === 1 && running === 0) episodes++
     running += step
     mostAtOnce = Math.max(mostAtOnce, running)
   }
-  return { expiries, mostAtOnce }
+  return { episodes, mostAtOnce }
+}
+
+/** Did the write come while a query ran, so that another had to run beside it? */
+export function overtaken({ queries, write }: ContenderRun): boolean {
+  return queries.some(
+    (later) =>
+      later.beganAt > write.beganAt &&
+      queries.some(
+        ({ beganAt, endedAt }) => beganAt < write.beganAt && (endedAt ?? Infinity) > later.beganAt,
+      ),
+  )
 }
 
 export interface Point {

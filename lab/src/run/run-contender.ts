@@ -1,11 +1,12 @@
-// One contender: fresh processes on an empty cache, the whole load, one write on the way.
+// One contender: fresh processes, the value cached once, then the whole load, with several expiries
+// and one write on the way. The write leaves everybody with a cold key.
 
 import { wallClock } from '../api/messages.ts'
 import type { ContenderId } from '../contenders/contender.ts'
 import { applyLoad, type LoadProgress } from '../load/apply-load.ts'
 import type { Answer } from '../load/messages.ts'
 import { type PoolSample, type QueryRun, startFleet } from './fleet.ts'
-import { apiSettings, quietDatabase, type Stage, streams, writeTo } from './stage.ts'
+import { apiSettings, quietDatabase, readFrom, type Stage, streams, writeTo } from './stage.ts'
 
 export interface ContenderRun {
   readonly contender: ContenderId
@@ -15,7 +16,7 @@ export interface ContenderRun {
   readonly answers: readonly Answer[]
   readonly queries: readonly QueryRun[]
   readonly pool: readonly PoolSample[]
-  /** When the write began and when its invalidation was acknowledged. */
+  /** When the write began and when its invalidation was acknowledged; Infinity: never. */
   readonly write: { readonly beganAt: number; readonly endedAt: number }
 }
 
@@ -31,6 +32,7 @@ export async function runContender(
     stage.signal,
   )
   try {
+    for (const { port } of fleet.members) await readFrom(port)
     const startedAt = wallClock() + 150
     const write = {
       beganAt: startedAt + plan.runMs * plan.writeAt,
@@ -38,7 +40,9 @@ export async function runContender(
     }
     const writer = setTimeout(() => {
       const port = fleet.members[0]?.port ?? 0
-      void writeTo(port, plan.timeoutMs).then(() => (write.endedAt = wallClock()))
+      void writeTo(port, plan.timeoutMs).then((revision) => {
+        if (revision !== undefined) write.endedAt = wallClock()
+      })
     }, write.beganAt - wallClock())
     const answers = await applyLoad(
       {
@@ -60,7 +64,7 @@ export async function runContender(
       durationMs: plan.runMs,
       timeoutMs: plan.timeoutMs,
       answers,
-      queries: fleet.queries,
+      queries: fleet.queries.filter(({ beganAt }) => beganAt >= startedAt),
       pool: fleet.pool,
       write,
     }

@@ -63,6 +63,10 @@ export async function quietDatabase(stage: Stage): Promise<void> {
   }
 }
 
+export async function readFrom(port: number): Promise<void> {
+  await (await fetch(`http://127.0.0.1:${port}/trending/${hotCategory}`)).arrayBuffer()
+}
+
 export async function writeTo(port: number, timeoutMs: number): Promise<number | undefined> {
   const url = `http://127.0.0.1:${port}/trending/${hotCategory}/write`
   try {
