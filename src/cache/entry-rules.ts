@@ -54,12 +54,18 @@ export interface Stated extends Omit<EntryRules, Derived> {
   readonly waitTimeoutMs: number | undefined
 }
 
-const durations = [
-  ...['ttl', 'staleWhileRevalidate', 'staleIfError', 'softTimeout', 'loadTimeout', 'waitTimeout'],
-  ...['lease', 'negativeTtl', 'errorBackoff', 'errorTtl', 'uncacheableFor'],
-]
 const ofDefaults = [
-  ...durations,
+  'ttl',
+  'staleWhileRevalidate',
+  'staleIfError',
+  'softTimeout',
+  'loadTimeout',
+  'waitTimeout',
+  'lease',
+  'negativeTtl',
+  'errorBackoff',
+  'errorTtl',
+  'uncacheableFor',
   'jitter',
   'earlyRefresh',
   'values',

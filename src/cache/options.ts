@@ -60,8 +60,16 @@ export interface ResolvedCall {
 }
 
 const ofCaches = [
-  ...['namespace', 'store', 'storeTimeout', 'connectTimeout', 'outageTtl', 'memory', 'limit'],
-  ...['enabled', 'waitUntil', 'clock'],
+  'namespace',
+  'store',
+  'storeTimeout',
+  'connectTimeout',
+  'outageTtl',
+  'memory',
+  'limit',
+  'enabled',
+  'waitUntil',
+  'clock',
 ]
 const ofDefinitions = ['name', 'load', 'key', 'version']
 const ofCalls = ['signal', 'timeout', 'maxAge']

@@ -7,8 +7,19 @@
 
 /** MessagePack writes the position in this list: append only. */
 export const tags = [
-  ...(['undefined', 'number', 'bigint', 'text', 'date', 'map', 'set', 'regexp'] as const),
-  ...(['url', 'error', 'bytes', 'array', 'object'] as const),
+  'undefined',
+  'number',
+  'bigint',
+  'text',
+  'date',
+  'map',
+  'set',
+  'regexp',
+  'url',
+  'error',
+  'bytes',
+  'array',
+  'object',
 ] as const
 
 export type Tag = (typeof tags)[number]
@@ -125,12 +136,14 @@ function hide(error: Error, name: string, value: unknown): void {
 
 type ViewClass = new (buffer: ArrayBuffer) => unknown
 
+const viewKinds =
+  'Int8 Uint8 Uint8Clamped Int16 Uint16 Int32 Uint32 Float16 Float32 Float64 BigInt64 BigUint64'.split(
+    ' ',
+  )
+
 /** By name, as far as this version of Node has them (Float16Array came later). */
 const viewClasses = new Map<unknown, ViewClass>(
-  [
-    ...['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32'],
-    ...['Float16', 'Float32', 'Float64', 'BigInt64', 'BigUint64'],
-  ].flatMap((kind): [string, ViewClass][] => {
+  viewKinds.flatMap((kind): [string, ViewClass][] => {
     const found: unknown = (globalThis as Record<string, unknown>)[`${kind}Array`]
     return typeof found === 'function' ? [[`${kind}Array`, found as ViewClass]] : []
   }),

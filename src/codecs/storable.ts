@@ -9,6 +9,8 @@ import { isPlain } from '../core/plain.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { bigintName, numberName, setOwn } from './marks.ts'
 import type { Tag } from './marks.ts'
+import { className, messageOf, pathTo, shown, viewName } from './names.ts'
+import type { Step } from './names.ts'
 
 /** What a format keeps by itself, and how it writes down a mark. */
 export interface Format {
@@ -36,8 +38,6 @@ export function storable(value: unknown, format: Format): unknown {
     throw walk.refusal(`threw while it was read (${messageOf(error)})`)
   }
 }
-
-type Step = string | number | { readonly call: string }
 
 class Walk {
   readonly #format: Format
@@ -73,7 +73,7 @@ class Walk {
   }
 
   refusal(what: string): Unstorable {
-    return new Unstorable(`$${this.#path.slice(0, this.#depth).map(written).join('')}`, what)
+    return new Unstorable(pathTo(this.#path.slice(0, this.#depth)), what)
   }
 
   #within(value: object): unknown {
@@ -258,29 +258,4 @@ function enumerableSymbols(record: object): symbol[] {
   return Object.getOwnPropertySymbols(record).filter((symbol) =>
     Object.prototype.propertyIsEnumerable.call(record, symbol),
   )
-}
-
-/** `Float64Array`, also for a subclass; its own name is no guide. */
-function viewName(view: ArrayBufferView): string {
-  if (types.isDataView(view)) return 'DataView'
-  return String(Reflect.get(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag, view))
-}
-
-function className(value: object): string {
-  const { constructor } = value
-  return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'object'
-}
-
-function written(step: Step): string {
-  if (typeof step === 'number') return `[${step}]`
-  if (typeof step === 'object') return `.${step.call}`
-  return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${shown(step)}]`
-}
-
-function shown(key: unknown): string {
-  return typeof key === 'string' ? JSON.stringify(key) : String(key)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,24 +1,36 @@
 /**
- * Callers share one copy: plain objects and arrays are frozen through and through. What has inner
- * slots (Date, Map, buffers) cannot be frozen in a way that protects it, and is left alone.
+ * Callers share one copy of a value, so nobody may change it. Freezes plain objects and arrays, in
+ * Maps and Sets too; Dates, Maps, bytes and class instances have state that freezing does not reach
+ * and are left alone. What is frozen already is taken as done, which also ends cycles.
  */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  const left: object[] = [value]
-  for (let item = left.pop(); item !== undefined; item = left.pop()) {
-    if (Array.isArray(item)) {
-      for (const inner of item) {
-        if (typeof inner === 'object' && inner !== null) left.push(inner)
-      }
-    } else {
-      const prototype = Object.getPrototypeOf(item) as unknown
-      if (prototype !== Object.prototype && prototype !== null) continue
-      for (const key of Object.keys(item)) {
-        const inner = (item as Record<string, unknown>)[key]
-        if (typeof inner === 'object' && inner !== null) left.push(inner)
-      }
-    }
-    Object.freeze(item)
-  }
+import { isPlain } from './plain.ts'
+
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  const pending: object[] = [value]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) freezeOne(next, pending)
   return value
+}
+
+function freezeOne(value: object, pending: object[]): void {
+  if (Array.isArray(value)) {
+    if (Object.isFrozen(value)) return
+    for (let i = 0; i < value.length; i++) later(value[i], pending)
+    Object.freeze(value)
+  } else if (isPlain(value)) {
+    if (Object.isFrozen(value)) return
+    for (const name in value) later(value[name], pending)
+    Object.freeze(value)
+  } else if (value instanceof Map) {
+    for (const [key, item] of value) {
+      later(key, pending)
+      later(item, pending)
+    }
+  } else if (value instanceof Set) {
+    for (const item of value) later(item, pending)
+  }
+}
+
+function later(value: unknown, pending: object[]): void {
+  if (typeof value === 'object' && value !== null) pending.push(value)
 }

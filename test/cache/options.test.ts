@@ -251,11 +251,10 @@ const notDurations = [
 ]
 
 describe('refused with the option’s name (T042)', () => {
-  const durations = [
-    ...['ttl', 'staleWhileRevalidate', 'staleIfError', 'softTimeout', 'loadTimeout', 'waitTimeout'],
-    ...['lease', 'negativeTtl', 'errorBackoff', 'errorTtl', 'uncacheableFor'],
-    ...['storeTimeout', 'connectTimeout', 'outageTtl'],
-  ]
+  const durations =
+    'ttl staleWhileRevalidate staleIfError softTimeout loadTimeout waitTimeout lease negativeTtl errorBackoff errorTtl uncacheableFor storeTimeout connectTimeout outageTtl'.split(
+      ' ',
+    )
   test.each(durations)('%s that is no duration', (name) => {
     for (const given of notDurations) {
       expect(refusal(() => cacheOf({ [name]: given }))).toMatch(
