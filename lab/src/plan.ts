@@ -9,7 +9,7 @@ export interface Plan {
   readonly runMs: number
   readonly ttlMs: number
   readonly timeoutMs: number
-  /** When the write happens that invalidates, as a share of the run. */
+  /** When the write happens that invalidates, as a share of the run: between two expiries. */
   readonly writeAt: number
   /** Hot requests per second, as a multiple of the trending queries that the database manages. */
   readonly hotOverCapacity: number
@@ -35,7 +35,7 @@ const full: Plan = {
   runMs: 9000,
   ttlMs: 2000,
   timeoutMs: 3500,
-  writeAt: 0.6,
+  writeAt: 0.57,
   hotOverCapacity: 16,
   unrelatedPerSecond: 40,
   faults: {
@@ -55,6 +55,7 @@ export function planFor(size: 'full' | 'quick'): Plan {
     runMs: 2500,
     ttlMs: 700,
     timeoutMs: 2000,
+    writeAt: 0.44,
     faults: {
       ...full.faults,
       extraQueryMs: 400,

@@ -5,11 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wallClock } from '../api/messages.ts'
 import { plural } from '../report/wording.ts'
+import { heardWithinMs } from '../run/figures.ts'
 import { writeTo } from '../run/stage.ts'
 import { type Fault, row, underLoad } from './fault.ts'
 
 const name = 'a write invalidates during the query'
-const heardMs = 100 // for the other processes to hear of it; it takes a few
 
 export const writeDuringLoad: Fault = {
   name,
@@ -33,7 +33,8 @@ export const writeDuringLoad: Fault = {
     const hot = answers.filter(({ endpoint }) => endpoint === 'hot')
     const failed = hot.filter(({ error }) => error !== undefined).length
     const later = hot.filter(
-      ({ intendedAt, port }) => intendedAt > seen.doneAt + (port === seen.writerPort ? 0 : heardMs),
+      ({ intendedAt, port }) =>
+        intendedAt > seen.doneAt + (port === seen.writerPort ? 0 : heardWithinMs),
     )
     const old = later.filter((answer) => answer.revision !== revision).length
     const lateAnswer = (seen.holder.endedAt ?? 0) > seen.doneAt

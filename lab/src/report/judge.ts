@@ -44,14 +44,14 @@ export function judge(options: {
   return { ok: failures.length === 0, failures }
 }
 
+/** It melts, or it keeps what a write had made wrong: which of the two is a matter of the instant. */
 function judgeRecipe(run: ContenderRun): string[] {
-  const { queriesPerExpiry, mostAtOnce } = figuresOf(run)
-  return queriesPerExpiry >= melting && mostAtOnce >= melting
-    ? []
-    : [
-        `${run.contender}: expected a stampede of at least ${melting} queries per expiry, got ` +
-          `${ratio(queriesPerExpiry)} and ${mostAtOnce} at once: the load was too light to show anything`,
-      ]
+  const { queriesPerExpiry, mostAtOnce, outdated } = figuresOf(run)
+  if ((queriesPerExpiry >= melting && mostAtOnce >= melting) || outdated > 0) return []
+  return [
+    `${run.contender}: expected a stampede of at least ${melting} queries per expiry, got ` +
+      `${ratio(queriesPerExpiry)} and ${mostAtOnce} at once: the load was too light to show anything`,
+  ]
 }
 
 function judgeBreakwater(options: {
@@ -74,6 +74,7 @@ function judgeBreakwater(options: {
     void (ok || failures.push(`${contender}: ${sentence}`))
   expect(Number.isFinite(run.write.endedAt), 'expected the write to be acknowledged, it was not')
   expect(figures.errors === 0, `expected no error, got ${figures.errors}`)
+  if (shared) expect(figures.outdated === 0, `expected no outdated answer, got ${figures.outdated}`)
   expect(
     figures.mostAtOnce <= most,
     `expected at most ${most} at once at the database, got ${figures.mostAtOnce}`,

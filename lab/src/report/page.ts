@@ -77,12 +77,12 @@ function figuresTable(all: readonly Figures[]): string {
 ${cell('queries per expiry', ratio(one.queriesPerExpiry))}${cell('queries', String(one.queries))}${cell('expiries', String(one.expiries))}${cell('most at once', String(one.mostAtOnce))}${cell('most waiting', String(one.mostWaiting))}
 ${times('hot', one.hot)}
 ${times('unrelated', one.unrelated)}
-${cell('errors', share(one.errors, one.hot.requests + one.unrelated.requests))}</tr>`,
+${cell('outdated', String(one.outdated))}${cell('errors', share(one.errors, one.hot.requests + one.unrelated.requests))}</tr>`,
   )
   const percentiles =
     '<th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th><th scope="col">max</th>'
   return `<div class="wide"><table class="figures">
-<thead><tr><th rowspan="2"></th><th colspan="5" scope="colgroup">trending queries at the database</th><th colspan="4" scope="colgroup">hot endpoint</th><th colspan="4" scope="colgroup">unrelated endpoint</th><th rowspan="2" scope="col">errors</th></tr>
+<thead><tr><th rowspan="2"></th><th colspan="5" scope="colgroup">trending queries at the database</th><th colspan="4" scope="colgroup">hot endpoint</th><th colspan="4" scope="colgroup">unrelated endpoint</th><th rowspan="2" scope="col">outdated</th><th rowspan="2" scope="col">errors</th></tr>
 <tr><th scope="col">per expiry</th><th scope="col">in all</th><th scope="col">expiries</th><th scope="col">at once</th><th scope="col">waiting</th>${percentiles}${percentiles}</tr></thead>
 <tbody>${rows.join('\n')}</tbody>
 </table></div>`

