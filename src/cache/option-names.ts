@@ -14,7 +14,11 @@ export interface Level {
 
 export type Given = Readonly<Record<string, unknown>>
 
-/** The object with its names checked. `undefined` means "not given", also for a name. */
+/**
+ * What is given, with its names checked: a copy, in which every option was read once, inherited
+ * ones and getters too (a class may hold the configuration). `undefined` means "not given", also
+ * for a name that nobody knows.
+ */
 export function checkNames(given: unknown, level: Level, prefix: string): Given {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalidOption(prefix === '' ? 'options' : prefix.slice(0, -1), 'an object', given)
@@ -24,7 +28,12 @@ export function checkNames(given: unknown, level: Level, prefix: string): Given 
     if (level.names.has(name) || options[name] === undefined) continue
     throw new BreakwaterError('INVALID_OPTION', prefix + complaint(name, level, prefix))
   }
-  return options
+  const read: Record<string, unknown> = {}
+  for (const name of level.names) {
+    const option = options[name]
+    if (option !== undefined) read[name] = option
+  }
+  return read
 }
 
 function complaint(name: string, level: Level, prefix: string): string {

@@ -226,6 +226,25 @@ describe('a value that is given', () => {
     expect(() => Object.assign(rules.entry, { ttlMs: 1 })).toThrow(TypeError)
   })
 
+  test('may be inherited, or come from a getter', () => {
+    class Config {
+      readonly #seconds = 7
+      get namespace(): string {
+        return 'shop'
+      }
+      get ttl(): number {
+        return this.#seconds * 1_000
+      }
+      get memory(): false {
+        return false
+      }
+    }
+    const rules = resolveCacheOptions(new Config(), environment)
+    expect(rules).toMatchObject({ memory: undefined, entry: { ttlMs: 7_000, memory: true } })
+    const base = cacheOf({}).entry
+    expect(resolveEntry(base, Object.create({ ttl: 5 }), 'x').ttlMs).toBe(5)
+  })
+
   test('nowhere costs nothing: the rules are the very same', () => {
     const base = cacheOf({}).entry
     expect(resolveEntry(base, {}, 'get')).toBe(base)
