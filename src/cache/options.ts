@@ -4,17 +4,24 @@
  * gave is read, never changed and never kept. How one entry lives is in entry-rules.ts.
  */
 import type { Call, CacheOptions, Definition, EntryOptions } from '../api.ts'
-import { byteSize } from '../core/byte-size.ts'
 import { durationMs } from '../core/duration.ts'
-import { BreakwaterError, invalidOption } from '../core/errors.ts'
-import { port } from '../ports.ts'
+import { invalidOption } from '../core/errors.ts'
 import type { Clock, CodecPort, StorePort } from '../ports.ts'
 import { aBoolean, derive, entryDefaultNames, entryNames } from './entry-rules.ts'
 import { layOver, statedDefaults } from './entry-rules.ts'
 import type { EntryRules } from './entry-rules.ts'
-import { adaptiveConcurrency, cacheDefaults } from './option-defaults.ts'
+import {
+  clockOf,
+  limitRules,
+  memoryRules,
+  namespaceOf,
+  storeOf,
+  waitUntilOf,
+} from './cache-options.ts'
+import type { LimitRules, MemoryRules, WaitUntil } from './cache-options.ts'
+import { cacheDefaults } from './option-defaults.ts'
 import { checkNames } from './option-names.ts'
-import type { Given, Level } from './option-names.ts'
+import type { Level } from './option-names.ts'
 
 export type { EntryRules } from './entry-rules.ts'
 
@@ -27,20 +34,9 @@ export interface CacheRules {
   readonly connectTimeoutMs: number
   readonly outageTtlMs: number
   readonly enabled: boolean
-  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined
+  readonly waitUntil: WaitUntil | undefined
   readonly clock: Clock
   readonly entry: EntryRules
-}
-
-export interface MemoryRules {
-  readonly maxEntries: number
-  readonly maxBytes: number
-  readonly ttlMs: number | undefined
-}
-
-export interface LimitRules {
-  readonly concurrency: number
-  readonly queueMs: number
 }
 
 export interface ResolvedDefinition {
@@ -96,11 +92,6 @@ const definitionLevel: Level = {
   later: new Set(['tags', 'loadMany', 'schema', 'guard', 'precompute']),
   elsewhere: onlyOfCaches,
 }
-const memoryLevel: Level = { names: new Set(['maxEntries', 'maxBytes', 'ttl']) }
-const limitLevel: Level = {
-  names: new Set(['concurrency', 'queue']),
-  later: new Set(['perSecond']),
-}
 const callLevel: Level = { names: new Set(ofCalls) }
 
 export function resolveCacheOptions(
@@ -130,15 +121,49 @@ export function resolveCacheOptions(
   })
 }
 
+/** Per base: what the options of one-off calls came to. Such calls repeat the same few. */
+const resolved = new WeakMap<EntryRules, Map<string, EntryRules>>()
+const mostResolved = 100
+
 /** `where` names the call or definition in messages. Without options: `base` itself. */
 export function resolveEntry(
   base: EntryRules,
   options: EntryOptions<never, never> | EntryOptions<unknown, unknown>,
   where: string,
 ): EntryRules {
+  const spelling = spellingOf(options)
+  if (spelling === '') return base
+  const known = spelling === undefined ? undefined : resolved.get(base)?.get(spelling)
+  if (known !== undefined) return known
   const prefix = `${where}.`
   const given = checkNames(options, entryLevel, prefix)
-  return isEmpty(given) ? base : derive(layOver(base.stated, given, prefix), given, prefix)
+  const rules = derive(layOver(base.stated, given, prefix), given, prefix)
+  if (spelling !== undefined) remember(base, spelling, rules)
+  return rules
+}
+
+/** The same for the same options; `''` for none; `undefined` when there is more than words and numbers. */
+function spellingOf(options: unknown): string | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined
+  let spelling = ''
+  for (const name in options) {
+    const option: unknown = options[name as never]
+    if (option === undefined) continue
+    if (typeof option === 'string') spelling += `${name}='${option}';`
+    else if (typeof option === 'number' || typeof option === 'boolean')
+      spelling += `${name}=${option};`
+    else return undefined
+  }
+  // Getters of a class are not enumerable: nothing was seen, but something may be there.
+  return spelling === '' && Object.getPrototypeOf(options) !== Object.prototype
+    ? undefined
+    : spelling
+}
+
+function remember(base: EntryRules, spelling: string, rules: EntryRules): void {
+  let known = resolved.get(base)
+  if (known === undefined || known.size >= mostResolved) resolved.set(base, (known = new Map()))
+  known.set(spelling, rules)
 }
 
 export function resolveDefinition(
@@ -181,19 +206,9 @@ export function resolveCall(call: Call | undefined): ResolvedCall | undefined {
   }
 }
 
-function isEmpty(given: Given): boolean {
-  for (const name in given) if (given[name] !== undefined) return false
-  return true
-}
-
 function isSignal(given: unknown): given is AbortSignal {
   // Not instanceof: polyfills and other realms have signals too.
   return typeof given === 'object' && given !== null && 'aborted' in given && 'onabort' in given
-}
-
-function namespaceOf(given: unknown): string {
-  if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given
-  throw invalidOption('namespace', '1 to 64 characters of A–Z, a–z, 0–9, dot, _ and -', given)
 }
 
 function nameOf(definition: unknown): string {
@@ -209,65 +224,4 @@ function versionOf(given: unknown, prefix: string): string | number | undefined 
   if (given === undefined || typeof given === 'string') return given
   if (typeof given === 'number' && Number.isFinite(given)) return given
   throw invalidOption(`${prefix}version`, 'text or a number', given)
-}
-
-function storeOf(given: unknown): StorePort | undefined {
-  if (given === undefined) return undefined
-  const made = given as Partial<StorePort> | null
-  if (typeof made === 'object' && made?.[port] === 'store') return made as StorePort
-  throw invalidOption('store', 'what redisStore({ client }) or memoryStore() give', given)
-}
-
-function memoryRules(given: unknown): MemoryRules | undefined {
-  if (given === false) return undefined
-  if (given !== undefined && typeof given !== 'object') {
-    throw invalidOption('memory', "false or an object such as '{ maxEntries: 10_000 }'", given)
-  }
-  const options = given === undefined ? {} : checkNames(given, memoryLevel, 'memory.')
-  const {
-    maxEntries = cacheDefaults.memory.maxEntries,
-    maxBytes = cacheDefaults.memory.maxBytes,
-    ttl,
-  } = options
-  return Object.freeze({
-    maxEntries: count(maxEntries, 'memory.maxEntries'),
-    maxBytes: byteSize(maxBytes, 'memory.maxBytes'),
-    ttlMs: ttl === undefined ? undefined : durationMs(ttl, 'memory.ttl'),
-  })
-}
-
-function limitRules(given: unknown): LimitRules {
-  const options = given === undefined ? {} : checkNames(given, limitLevel, 'limit.')
-  const { concurrency = cacheDefaults.limit.concurrency, queue = cacheDefaults.limit.queue } =
-    options
-  return Object.freeze({
-    concurrency:
-      concurrency === 'adaptive'
-        ? adaptiveConcurrency
-        : count(concurrency, 'limit.concurrency', " or 'adaptive'"),
-    queueMs: durationMs(queue, 'limit.queue', { allowZero: true }),
-  })
-}
-
-function count(given: unknown, option: string, or = ''): number {
-  if (typeof given === 'number' && Number.isSafeInteger(given) && given > 0) return given
-  throw invalidOption(option, `a whole number greater than 0${or}`, given)
-}
-
-function waitUntilOf(given: unknown): CacheRules['waitUntil'] {
-  if (given === undefined || typeof given === 'function') return given as CacheRules['waitUntil']
-  throw invalidOption('waitUntil', 'a function', given)
-}
-
-function clockOf(given: unknown, before: Clock): Clock {
-  if (given === undefined) return before
-  const clock = given as Partial<Clock> | null
-  const whole = [clock?.now, clock?.random, clock?.after].every(
-    (part) => typeof part === 'function',
-  )
-  if (whole) return clock as Clock
-  throw new BreakwaterError(
-    'INVALID_OPTION',
-    'clock: expected an object with now(), random() and after(ms, run), such as manualClock() gives',
-  )
 }

@@ -245,6 +245,21 @@ describe('a value that is given', () => {
     expect(resolveEntry(base, Object.create({ ttl: 5 }), 'x').ttlMs).toBe(5)
   })
 
+  test('is resolved once for calls that repeat it, and for each on its own where it differs', () => {
+    const base = cacheOf({}).entry
+    const first = resolveEntry(base, { ttl: '5s', memory: false }, 'getOrLoad')
+    expect(resolveEntry(base, { ttl: '5s', memory: false }, 'getOrLoad')).toBe(first)
+    expect(resolveEntry(base, { ttl: '5s' }, 'getOrLoad').memory).toBe(true)
+    expect(resolveEntry(base, { ttl: 5 }, 'getOrLoad').ttlMs).toBe(5)
+    expect(resolveEntry(cacheOf({ lease: '9s' }).entry, { ttl: '5s' }, 'x').leaseMs).toBe(9_000)
+    const fallback = (): number => 1
+    expect(resolveEntry(base, { ttl: '5s', fallback }, 'getOrLoad').fallback).toBe(fallback)
+    for (let i = 1; i < 500; i++) expect(resolveEntry(base, { ttl: i }, 'x').ttlMs).toBe(i)
+    for (let i = 0; i < 2; i++) {
+      expect(refusal(() => resolveEntry(base, { ttl: NaN }, 'x'))).toMatch(/^x.ttl: expected/)
+    }
+  })
+
   test('nowhere costs nothing: the rules are the very same', () => {
     const base = cacheOf({}).entry
     expect(resolveEntry(base, {}, 'get')).toBe(base)

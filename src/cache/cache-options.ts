@@ -1,0 +1,93 @@
+/** The options that only a cache has: its tiers, its limits, its clock. Each checked by itself. */
+import { byteSize } from '../core/byte-size.ts'
+import { durationMs } from '../core/duration.ts'
+import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { port } from '../ports.ts'
+import type { Clock, StorePort } from '../ports.ts'
+import { adaptiveConcurrency, cacheDefaults } from './option-defaults.ts'
+import { checkNames } from './option-names.ts'
+import type { Level } from './option-names.ts'
+
+export interface MemoryRules {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  readonly ttlMs: number | undefined
+}
+
+export interface LimitRules {
+  readonly concurrency: number
+  readonly queueMs: number
+}
+
+export type WaitUntil = (work: Promise<unknown>) => void
+
+const memoryLevel: Level = { names: new Set(['maxEntries', 'maxBytes', 'ttl']) }
+const limitLevel: Level = {
+  names: new Set(['concurrency', 'queue']),
+  later: new Set(['perSecond']),
+}
+export function namespaceOf(given: unknown): string {
+  if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given
+  throw invalidOption('namespace', '1 to 64 characters of A–Z, a–z, 0–9, dot, _ and -', given)
+}
+
+export function storeOf(given: unknown): StorePort | undefined {
+  if (given === undefined) return undefined
+  const made = given as Partial<StorePort> | null
+  if (typeof made === 'object' && made?.[port] === 'store') return made as StorePort
+  throw invalidOption('store', 'what redisStore({ client }) or memoryStore() give', given)
+}
+
+export function memoryRules(given: unknown): MemoryRules | undefined {
+  if (given === false) return undefined
+  if (given !== undefined && typeof given !== 'object') {
+    throw invalidOption('memory', "false or an object such as '{ maxEntries: 10_000 }'", given)
+  }
+  const options = given === undefined ? {} : checkNames(given, memoryLevel, 'memory.')
+  const {
+    maxEntries = cacheDefaults.memory.maxEntries,
+    maxBytes = cacheDefaults.memory.maxBytes,
+    ttl,
+  } = options
+  return Object.freeze({
+    maxEntries: count(maxEntries, 'memory.maxEntries'),
+    maxBytes: byteSize(maxBytes, 'memory.maxBytes'),
+    ttlMs: ttl === undefined ? undefined : durationMs(ttl, 'memory.ttl'),
+  })
+}
+
+export function limitRules(given: unknown): LimitRules {
+  const options = given === undefined ? {} : checkNames(given, limitLevel, 'limit.')
+  const { concurrency = cacheDefaults.limit.concurrency, queue = cacheDefaults.limit.queue } =
+    options
+  return Object.freeze({
+    concurrency:
+      concurrency === 'adaptive'
+        ? adaptiveConcurrency
+        : count(concurrency, 'limit.concurrency', " or 'adaptive'"),
+    queueMs: durationMs(queue, 'limit.queue', { allowZero: true }),
+  })
+}
+
+function count(given: unknown, option: string, or = ''): number {
+  if (typeof given === 'number' && Number.isSafeInteger(given) && given > 0) return given
+  throw invalidOption(option, `a whole number greater than 0${or}`, given)
+}
+
+export function waitUntilOf(given: unknown): WaitUntil | undefined {
+  if (given === undefined || typeof given === 'function') return given as WaitUntil | undefined
+  throw invalidOption('waitUntil', 'a function', given)
+}
+
+export function clockOf(given: unknown, before: Clock): Clock {
+  if (given === undefined) return before
+  const clock = given as Partial<Clock> | null
+  const whole = [clock?.now, clock?.random, clock?.after].every(
+    (part) => typeof part === 'function',
+  )
+  if (whole) return clock as Clock
+  throw new BreakwaterError(
+    'INVALID_OPTION',
+    'clock: expected an object with now(), random() and after(ms, run), such as manualClock() gives',
+  )
+}
