@@ -116,7 +116,7 @@ describe('across processes', () => {
     const callers = items.map((item) => item.get('a'))
     await clock.advance(400)
     const values = await Promise.all(callers)
-    expect(values.map(({ n }) => n).sort()).toEqual([0, 1, 2])
+    expect(new Set(values.map(({ n }) => n))).toEqual(new Set([0, 1, 2]))
     // Side by side now: one load each, at the same time.
     const again = items.map((item) => item.get('a'))
     await clock.advance(150)
