@@ -36,6 +36,18 @@ const unfenced = `redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
   redis.call('DEL', KEYS[2])
   return 'ok'`
 
+const passedOn = [
+  'read',
+  'touch',
+  'release',
+  'fail',
+  'invalidate',
+  'expire',
+  'write',
+  'beat',
+  'close',
+]
+
 function shortLeases(store) {
   return {
     ...store,
@@ -45,9 +57,7 @@ function shortLeases(store) {
         ready: { get: () => session.ready },
         hasBus: { value: session.hasBus },
       })
-      for (const name of [
-        ...['read', 'touch', 'release', 'fail', 'invalidate', 'expire', 'write', 'beat', 'close'],
-      ]) {
+      for (const name of passedOn) {
         changed[name] = (...args) => session[name](...args)
       }
       // Some are long enough for a machine with other work to publish in time now and then.
@@ -170,12 +180,14 @@ const commands = {
   },
 }
 
-process.on('message', async ({ id, command, ...args }) => {
+async function obey({ id, command, ...args }) {
   try {
     process.send({ type: 'done', id, result: await commands[command](args) })
   } catch (error) {
     process.send({ type: 'done', id, error: String(error?.stack ?? error) })
   }
-})
+}
+
+process.on('message', (message) => void obey(message))
 while (caches.some((cache) => cache.health().bus !== 'up')) await sleep(5)
 process.send({ type: 'ready' })
