@@ -111,7 +111,7 @@ describe('options', () => {
 
   it('of a getter that throws throw that, and make nothing', () => {
     const options = { namespace: 'test', ttl: '60s', get memory(): never { throw new Error('mine') } } // prettier-ignore
-    expect(() => createCache(options)).toThrow('mine')
+    expect(() => createCache(options as CacheOptions)).toThrow('mine')
   })
 
   it.each([
