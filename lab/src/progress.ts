@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 export function progressTo(stream: NodeJS.WriteStream): Progress {
-  const width = (): number => Math.max(20, (stream.columns ?? 80) - 1)
+  const width = (): number => Math.max(20, (stream.columns || 80) - 1)
   const clear = '\r\u001B[K'
   return {
     live(text) {

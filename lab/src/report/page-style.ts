@@ -51,10 +51,10 @@ svg{display:block;width:100%;height:auto;touch-action:pan-y}
 @media (max-width:640px){
 body{padding:12px 16px 32px}h1{font-size:1.4rem}.lead{font-size:1.05rem}
 thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
-.figures tr{display:grid;grid-template-columns:1fr 1fr;column-gap:16px;margin-bottom:16px}
+.figures tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:12px;margin-bottom:16px}
 .figures tbody,.figures{display:block}
 .figures th{grid-column:1/-1;font-size:1rem;border-bottom:0}
-.figures td{display:flex;justify-content:space-between;gap:8px;padding:3px 0}
+.figures td{display:flex;justify-content:space-between;gap:6px;padding:3px 0;font-size:.8125rem}
 .figures td::before{content:attr(data-label);color:var(--soft)}
 }
 @media print{button{display:none}.panel,.faults li{break-inside:avoid}}

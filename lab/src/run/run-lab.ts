@@ -47,7 +47,7 @@ export async function runLab(
 
   try {
     progress.live('starting PostgreSQL and Redis')
-    const starting = startServers(options.env)
+    const starting = startServers(options.env, signal)
     undo.push(async () => (await starting.catch(() => undefined))?.stop())
     const servers = await unlessStopped(starting)
     const shop = await unlessStopped(fillShop(servers, prefix, plan.queryTargetMs, options, undo))

@@ -3,9 +3,9 @@
 // to its parent closes, for whatever reason: asked to stop, finished, interrupted or SIGKILLed.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { KeeperReply } from './keeper-reply.ts'
 import { preparePostgres } from './postgres.ts'
 
@@ -28,13 +28,22 @@ void begin()
 
 async function begin(): Promise<void> {
   try {
-    folder = await mkdtemp(join(tmpdir(), 'breakwater-lab-'))
+    folder = await mkdtemp(join(await passableFolder(), 'breakwater-lab-'))
     await chmod(folder, 0o711) // the server may have to run as another user, and must pass through
     const socketDir = join(folder, 'socket')
     await serve(await preparePostgres(folder, socketDir, run))
     reply({ kind: 'ready', socketDir })
   } catch (error) {
     reply({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/** The system's temporary folder, unless it is private to root and the server cannot be root. */
+async function passableFolder(): Promise<string> {
+  if (process.getuid?.() !== 0) return tmpdir()
+  for (let folder = tmpdir(); ; folder = dirname(folder)) {
+    if (((await stat(folder)).mode & 0o001) === 0) return '/tmp'
+    if (folder === dirname(folder)) return tmpdir()
   }
 }
 

@@ -12,7 +12,8 @@ export interface PrivateDatabase {
   stop(): Promise<void>
 }
 
-export async function startKeeper(): Promise<PrivateDatabase> {
+/** An abort ends it at once, in the middle of its start too. */
+export async function startKeeper(signal: AbortSignal): Promise<PrivateDatabase> {
   const child = fork(fileURLToPath(new URL('./keeper.js', import.meta.url)), {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -22,6 +23,7 @@ export async function startKeeper(): Promise<PrivateDatabase> {
     if (child.connected) child.disconnect()
     await gone
   }
+  signal.addEventListener('abort', () => void stop(), { once: true })
   const reply = await firstReply(child)
   if (reply.kind === 'failed') {
     await stop()

@@ -11,8 +11,8 @@ export interface Servers {
   stop(): Promise<void>
 }
 
-export async function startServers(env: NodeJS.ProcessEnv): Promise<Servers> {
-  const started = await Promise.allSettled([startDatabase(env), startRedis(env)])
+export async function startServers(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Servers> {
+  const started = await Promise.allSettled([startDatabase(env, signal), startRedis(env)])
   const [database, redis] = started
   const stop = async (): Promise<void> => {
     await Promise.all(
@@ -28,9 +28,10 @@ export async function startServers(env: NodeJS.ProcessEnv): Promise<Servers> {
 
 async function startDatabase(
   env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
 ): Promise<{ address: DatabaseAddress; stop(): Promise<void> }> {
   const url = env['DATABASE_URL']
-  if (url === undefined || url === '') return startKeeper()
+  if (url === undefined || url === '') return startKeeper(signal)
   return { address: { kind: 'given', config: { connectionString: url } }, stop: async () => {} }
 }
 
