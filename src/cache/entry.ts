@@ -76,6 +76,11 @@ export class Entry implements Instants {
     this.#reckonHot()
   }
 
+  /** Fresh, and no refresh is due. */
+  isHot(now: number): boolean {
+    return now < this.refreshAt && now < this.freshUntil && this.uncacheable === undefined
+  }
+
   /** Stale as of `at`; both windows run from there. */
   expire(at: number): void {
     this.freshUntil = Math.min(this.freshUntil, at)
@@ -101,9 +106,9 @@ export class Entry implements Instants {
   }
 
   #reckonHot(): void {
-    // A mark is no value: it is never served from memory without a look at what it says.
-    const until = Math.min(this.refreshAt, this.freshUntil, this.memoryUntil)
-    this.hotUntil = this.uncacheable === undefined ? until : -Infinity
+    // A mark is no value, and a payload is still to be decoded for each caller.
+    const shared = this.uncacheable === undefined && this.payload === undefined
+    this.hotUntil = shared ? Math.min(this.refreshAt, this.freshUntil, this.memoryUntil) : -Infinity
   }
 }
 

@@ -6,12 +6,15 @@ import { isAlive, type Entry } from './entry.ts'
 const overheadBytes = 400
 
 export function keep(engine: Engine, key: string, entry: Entry): void {
-  if (entry.payload === undefined && entry.uncacheable === undefined) {
-    // Made in the cache's own context: a promise remembers the context of its making, and this one
-    // lives as long as the entry.
-    entry.promise ??= engine.detached(() => Promise.resolve(entry.value))
-  }
   engine.memory!.set(key, entry, entry.size + key.length * 2 + overheadBytes)
+}
+
+/**
+ * What a hit returns, made at the first: in the cache's own context, since a promise remembers the
+ * context of its making, and this one lives as long as the entry.
+ */
+export function promiseOf(engine: Engine, entry: Entry): Promise<unknown> {
+  return (entry.promise ??= engine.detached(() => Promise.resolve(entry.value)))
 }
 
 /**

@@ -21,7 +21,8 @@ const none: Found = { type: 'none', seen: undefined }
 const unreadable: Found = { type: 'none', seen: 'unreadable' }
 
 interface Look {
-  promise: Promise<Found>
+  /** Let go of at the end: a map that has grown leaves dead tables behind, which hold what it held. */
+  promise: Promise<Found> | undefined
   outdated: boolean
 }
 
@@ -31,38 +32,31 @@ export class Looks {
   /** `known`: what memory holds of it, so that the same frame need not be decoded again. */
   at(engine: Engine, source: Source, key: string, known: Entry | undefined): Promise<Found> {
     const running = this.#byKey.get(key)
-    if (running !== undefined) return running.promise
-    const look: Look = { promise: undefined as never, outdated: false }
+    if (running?.promise !== undefined) return running.promise
+    const look: Look = { promise: undefined, outdated: false }
     const trust = engine.hearing.trust
     const end = (): void => {
       if (this.#byKey.get(key) === look) this.#byKey.delete(key)
+      look.promise = undefined
     }
-    look.promise = engine
-      .store!.call('read', (session) => session.read(key))
-      .then(
-        (bytes) => {
-          end()
-          if (bytes === undefined) {
-            if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
-            return none
-          }
-          const entry = takeIn(engine, source, key, {
-            bytes,
-            known,
-            trust,
-            outdated: look.outdated,
-          })
-          return entry === undefined
-            ? unreadable
-            : { type: 'entry', entry, outdated: look.outdated }
-        },
-        () => {
-          end()
-          return gone
-        },
-      )
+    const take = (bytes: Uint8Array | undefined): Found => {
+      end()
+      if (bytes === undefined) {
+        if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
+        return none
+      }
+      const { outdated } = look
+      const entry = takeIn(engine, source, key, { bytes, known, trust, outdated })
+      return entry === undefined ? unreadable : { type: 'entry', entry, outdated }
+    }
+    const lost = (): Found => {
+      end()
+      return gone
+    }
+    const promise = engine.store!.read(key, take, lost)
+    look.promise = promise
     this.#byKey.set(key, look)
-    return look.promise
+    return promise
   }
 
   outdate(key: string): void {

@@ -10,6 +10,7 @@ import {
   usesStore,
   type Answer,
   type Engine,
+  type Source,
   type Target,
   type Work,
 } from './engine.ts'
@@ -30,6 +31,18 @@ export function read(
   if (engine.closed) return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
   return attempt(engine, target, wantedBy(call, engine.clock.now()))
+}
+
+/** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
+export function canLookFirst(engine: Engine, source: Source, key: string): boolean {
+  if (engine.closed || !usesStore(engine, source.rules) || !engine.store!.isUp) return false
+  return engine.flights.current(key)?.forCallers !== true
+}
+
+/** A read that has looked in the store already, with nothing in memory. */
+export function readFound(engine: Engine, target: Target, found: Found): Answer | Promise<Answer> {
+  const wanted = wantedBy(undefined, engine.clock.now())
+  return afterLook(engine, target, wanted, { found, held: undefined })
 }
 
 function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {

@@ -3,15 +3,17 @@
  * in memory derives the key, compares two instants, adds to a counter, and returns a promise that
  * was made when the entry came in.
  */
-import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
+import type { Awaitable, Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedDefinition } from './options.ts'
 import { answered, isFallback, withFallback } from './answer.ts'
-import type { Answer, Engine, Source, Target } from './engine.ts'
+import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { promiseOf } from './keep.ts'
 import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
-import { read } from './read.ts'
+import { canLookFirst, read, readFound } from './read.ts'
 import { given } from './values.ts'
 import { change, set } from './write.ts'
 
@@ -24,7 +26,8 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   const { definition, source } = init
   const { name } = definition
   const { rules, counters } = source
-  const { memory, clock, hearing, listeners } = engine
+  const { clock, hearing, listeners } = engine
+  const memory = usesMemory(engine, rules) ? engine.memory : undefined
   const keyFor = keyOf(definition)
 
   const targetFor = (arg: unknown, key: string): Target => ({
@@ -32,12 +35,19 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     source,
     load: (ctx: LoadContext) => definition.load(arg, ctx),
   })
-  const readValue = async (arg: unknown, key: string, call: Call | undefined): Promise<unknown> => {
-    const resolved = resolveCall(call)
-    const answer = await withFallback(engine, source, { key, arg }, () =>
-      read(engine, targetFor(arg, key), resolved),
+  const valueFrom = async (
+    arg: unknown,
+    key: string,
+    run: (target: Target) => Awaitable<Answer>,
+  ): Promise<unknown> => {
+    const answer = await withFallback(engine, source, { key, arg }, async () =>
+      run(targetFor(arg, key)),
     )
     return isFallback(answer) ? answer.value : given(answer.entry, rules)
+  }
+  const counted = (entry: Entry, key: string): void => {
+    if (entry.negative) counters.negative++
+    if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
   }
 
   const get = (arg: unknown, call?: Call): Promise<unknown> => {
@@ -47,19 +57,29 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     } catch (error) {
       return Promise.reject(error)
     }
-    if (call === undefined && memory !== undefined) {
-      const entry = memory.get(key)
-      if (entry?.promise !== undefined) {
-        const now = clock.now()
-        if (now < entry.hotUntil && now < hearing.deafAt && entry.trust === hearing.trust) {
-          counters.hitMemory++
-          if (entry.negative) counters.negative++
-          if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
-          return entry.promise
-        }
-      }
+    if (call !== undefined) {
+      return valueFrom(arg, key, (target) => read(engine, target, resolveCall(call)))
     }
-    return readValue(arg, key, call)
+    const held = memory?.get(key)
+    if (held !== undefined) {
+      const now = clock.now()
+      if (now < held.hotUntil && now < hearing.deafAt && held.trust === hearing.trust) {
+        counters.hitMemory++
+        counted(held, key)
+        return held.promise ?? promiseOf(engine, held)
+      }
+    } else if (canLookFirst(engine, source, key)) {
+      // The hot path of a hit in the store: one look that all who ask share, and no more promises.
+      return engine.looks.at(engine, source, key, undefined).then((found) => {
+        if (found.type === 'entry' && found.entry.isHot(clock.now())) {
+          counters.hitStore++
+          counted(found.entry, key)
+          return given(found.entry, rules)
+        }
+        return valueFrom(arg, key, (target) => readFound(engine, target, found))
+      })
+    }
+    return valueFrom(arg, key, (target) => read(engine, target, undefined))
   }
 
   return {

@@ -9,7 +9,7 @@
 import { Breaker } from '../core/breaker.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Beat, BusMessage, Clock, StorePort, StoreSession } from '../ports.ts'
-import { Deadlines, type Pending } from './deadlines.ts'
+import { Deadlines, Pending } from './deadlines.ts'
 
 export interface AccessOptions {
   readonly store: StorePort
@@ -76,6 +76,28 @@ export class StoreAccess {
   }
 
   /**
+   * The hot path of a read: as `call`, without an error to make and without a promise to spare.
+   * `take` gets the bytes at once when they arrive, `lost` stands in for every failure.
+   */
+  read<T>(key: string, take: (bytes: Uint8Array | undefined) => T, lost: () => T): Promise<T> {
+    if (this.#state === 'connecting') return this.#settled.then(() => this.read(key, take, lost))
+    if (this.#state !== 'up') return Promise.resolve().then(lost)
+    return new Promise<T>((resolve) => {
+      const pending = this.#begin('read', () => resolve(lost()))
+      this.session.read(key).then(
+        (bytes) => {
+          if (this.#end(pending)) resolve(take(bytes))
+        },
+        (error: unknown) => {
+          if (!this.#end(pending)) return
+          this.#failed('read', error)
+          resolve(lost())
+        },
+      )
+    })
+  }
+
+  /**
    * Rejects with `STORE_UNAVAILABLE` when the store is gone, in whatever way. `late` gets a result
    * that came after its deadline (a lease nobody wants any more).
    */
@@ -101,34 +123,43 @@ export class StoreAccess {
     late: ((result: T) => void) | undefined,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const heardBefore = this.#heard
-      const pending: Pending = {
-        sentAt: this.#clock.now(),
-        expire: (now) => {
-          pending.expire = undefined
-          const error = gone(`${operation} took longer than ${this.#options.storeTimeoutMs} ms`)
-          this.#options.onFailed(operation, error)
-          if (this.#breaker.overdue(this.#heard > heardBefore, now)) this.#down(error)
-          reject(error)
-        },
-      }
-      this.#deadlines.add(pending)
+      const pending = this.#begin(operation, reject)
       run(this.session).then(
         (result) => {
-          this.#heard++
-          if (pending.expire === undefined) return late?.(result)
-          pending.expire = undefined
-          resolve(result)
+          if (this.#end(pending)) resolve(result)
+          else late?.(result)
         },
         (error: unknown) => {
-          if (pending.expire === undefined) return
-          pending.expire = undefined
-          this.#options.onFailed(operation, error)
-          if (this.#breaker.fault(this.#clock.now())) this.#down(error)
+          if (!this.#end(pending)) return
+          this.#failed(operation, error)
           reject(gone(`${operation} failed`, error))
         },
       )
     })
+  }
+
+  /** Under the deadline from now on. */
+  #begin(operation: string, overdue: (error: unknown) => void): Pending {
+    const heardBefore = this.#heard
+    const pending = new Pending(this.#clock.now(), (now) => {
+      const error = gone(`${operation} took longer than ${this.#options.storeTimeoutMs} ms`)
+      this.#options.onFailed(operation, error)
+      if (this.#breaker.overdue(this.#heard > heardBefore, now)) this.#down(error)
+      overdue(error)
+    })
+    this.#deadlines.add(pending)
+    return pending
+  }
+
+  /** Something came back. False: too late, whoever asked was told otherwise. */
+  #end(pending: Pending): boolean {
+    this.#heard++
+    return this.#deadlines.end(pending)
+  }
+
+  #failed(operation: string, error: unknown): void {
+    this.#options.onFailed(operation, error)
+    if (this.#breaker.fault(this.#clock.now())) this.#down(error)
   }
 
   #onReady(ready: boolean): void {
@@ -205,8 +236,7 @@ export class StoreAccess {
     this.#stopConnecting()
     this.#settle()
     this.#stopProbe?.()
-    this.#deadlines.expireAll(this.#clock.now())
-    this.#deadlines.close()
+    this.#deadlines.close(this.#clock.now())
     await this.session.close()
   }
 }
