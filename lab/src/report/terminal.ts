@@ -52,7 +52,7 @@ const latencyHead = ['', 'p50', 'p95', 'p99', 'max']
 
 export const legend = [
   'An expiry is a time at which the value had to be queried for, after the write included. ' +
-    'At once: the most queries running together.',
+    'At once: the most queries running together; a write in mid-query needs a second beside the first.',
   'Outdated: answers from before the write to callers who came after it.',
   'Latency counts from the intended arrival; a request that was given up counts with the time until then.',
 ]
