@@ -49,7 +49,7 @@ const skewed = (ms: number): Partial<CacheOptions> => ({
 /** The subscribers of all caches are cut off; they come back by themselves. */
 async function cutOff(): Promise<void> {
   const admin = clients.make()
-  await admin.client('KILL', 'TYPE', 'pubsub')
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
 }
 
 describe('clocks that differ', () => {
