@@ -99,7 +99,8 @@ export function overtaken({ queries, write }: ContenderRun): boolean {
     (later) =>
       later.beganAt > write.beganAt &&
       queries.some(
-        ({ beganAt, endedAt }) => beganAt < write.beganAt && (endedAt ?? Infinity) > later.beganAt,
+        ({ beganAt, endedAt }) =>
+          beganAt < Math.min(later.beganAt, write.endedAt) && (endedAt ?? Infinity) > later.beganAt,
       ),
   )
 }
