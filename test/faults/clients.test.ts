@@ -57,7 +57,7 @@ for (const { major, Redis } of majors) {
       await Promise.all(caches.splice(0).map((cache) => cache.close({ timeout: 100 })))
       clients.end()
       process.removeListener('unhandledRejection', onUnhandled)
-      expect(unhandled).toEqual([])
+      if (unhandled.length > 0) throw new Error(`unhandled: ${unhandled.map(String).join('; ')}`)
     })
     afterAll(() => server.stop())
 

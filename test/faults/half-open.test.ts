@@ -56,7 +56,7 @@ for (const { major, Redis } of majors) {
 
     it('latency under the deadline is latency, and nothing else', async () => {
       proxy.latency(30)
-      const [a, b] = [make(), make()]
+      const [a, b] = [make({ storeTimeout: '2s' }), make({ storeTimeout: '2s' })]
       await Promise.all([well(a), well(b)])
       let runs = 0
       const load = async () => ++runs

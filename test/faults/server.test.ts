@@ -47,7 +47,7 @@ for (const { major, Redis } of majors) {
       clients.end()
       await server.stop()
       process.removeListener('unhandledRejection', onUnhandled)
-      expect(unhandled).toEqual([])
+      if (unhandled.length > 0) throw new Error(`unhandled: ${unhandled.map(String).join('; ')}`)
     })
 
     it('frozen: no read hangs, none fails, and all is well again within 5 s of the thaw', async () => {
