@@ -34,7 +34,7 @@ const full: Plan = {
   queryTargetMs: 370,
   runMs: 9000,
   ttlMs: 2000,
-  timeoutMs: 3500,
+  timeoutMs: 3000,
   writeAt: 0.57,
   hotOverCapacity: 16,
   unrelatedPerSecond: 40,
@@ -43,7 +43,7 @@ const full: Plan = {
     extraQueryMs: 1000,
     leaseWhenKilledMs: 1500,
     shortLeaseMs: 250,
-    runMs: 3500,
+    runMs: 3000,
   },
 }
 
