@@ -76,6 +76,12 @@ export interface StoreSession {
   /** Ends freshness now, deletes the lease, always tells everyone. Without windows: as `invalidate`. */
   expire(keys: readonly string[], id: Token): Promise<void>
   write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'>
+  /** Is this rejection the store's own answer (OOM, READONLY, NOPERM …)? Then it is there. */
+  isRefusal(error: unknown): boolean
+  /** Changes whenever anything came in, be it a part of a reply: the connection lives. */
+  received(): number
+  /** Makes the connection, or the subscription, anew: it is dead without knowing it. */
+  reconnect(what: 'commands' | 'bus'): void
   /** Sends beat `n` to this session's own ears; the same round trip brings the store's time. */
   beat(n: number): Promise<Beat>
   /** Ends what the session opened itself, never the user's client. Idempotent. */

@@ -3,6 +3,7 @@
  * clock moves no deadline. The global timers are read at each call, and where a test runner has
  * replaced `Date`, its time is followed.
  */
+import { longestTimerMs } from './core/lifetime.ts'
 import type { Clock } from './ports.ts'
 
 const RealDate = globalThis.Date
@@ -13,7 +14,7 @@ export const systemClock: Clock = {
     globalThis.Date === RealDate ? timeOrigin + performance.now() : globalThis.Date.now(),
   random: () => Math.random(),
   after: (ms, run) => {
-    const timer = globalThis.setTimeout(run, ms)
+    const timer = globalThis.setTimeout(run, Math.min(ms, longestTimerMs))
     // Fake timers may give a number.
     if (typeof timer === 'object') timer.unref?.()
     return () => globalThis.clearTimeout(timer)

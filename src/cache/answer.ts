@@ -1,8 +1,11 @@
 /** Answers are counted where callers get them, once each; and a fallback is the caller's own. */
 import { BreakwaterError, type ErrorCode } from '../core/errors.ts'
+import type { Outcome } from '../core/events.ts'
 import type { Answer, Engine, Source } from './engine.ts'
+import { isFailure } from './failure.ts'
+import type { ResolvedCall } from './options.ts'
 
-interface Fallback {
+export interface Fallback {
   readonly outcome: 'fallback'
   readonly value: unknown
 }
@@ -11,56 +14,65 @@ export function isFallback(answer: Answer | Fallback): answer is Fallback {
   return answer.outcome === 'fallback'
 }
 
+export interface Asked {
+  readonly source: Source
+  readonly key: string
+  readonly arg: unknown
+  readonly call: ResolvedCall | undefined
+}
+
+/** What `run` gives, or the fallback of the caller's definition where nothing else can be given. */
 export async function answered(
   engine: Engine,
-  source: Source,
-  key: string,
+  asked: Asked,
   run: () => Promise<Answer>,
-): Promise<Answer> {
-  const { name, counters } = source
-  let answer: Answer
+): Promise<Answer | Fallback> {
+  const { source, key } = asked
+  const { counters } = source
   try {
-    answer = await run()
+    const answer = await run()
+    const { outcome, entry, tier } = answer
+    if (outcome === 'hit') counters[tier === 'memory' ? 'hitMemory' : 'hitStore']++
+    else counters[outcome]++
+    if (entry.negative) counters.negative++
+    tell(engine, source, key, outcome)
+    return answer
   } catch (error) {
-    counters.failed++
-    throw error
+    const value = fallback(engine, asked, error)
+    if (value === undefined) {
+      counters.failed++
+      throw error
+    }
+    counters.fallback++
+    tell(engine, source, key, 'fallback')
+    return value
   }
-  const { outcome, entry, tier } = answer
-  if (outcome === 'hit') {
-    if (tier === 'memory') counters.hitMemory++
-    else counters.hitStore++
-  } else counters[outcome]++
-  if (entry.negative) counters.negative++
-  if (engine.listeners.answer) engine.listeners.tell('answer', () => ({ name, key, outcome }))
-  return answer
 }
 
 /** Refusals that no value can stand in for: the caller's own doing, or the end of the cache. */
 const notCovered: readonly ErrorCode[] = ['INVALID_KEY', 'INVALID_OPTION', 'CLOSED', 'CYCLE']
 
-export async function withFallback(
-  engine: Engine,
-  source: Source,
-  asked: { readonly key: string; readonly arg: unknown },
-  run: () => Promise<Answer>,
-): Promise<Answer | Fallback> {
-  const { fallback, isFailure } = source.rules
-  if (fallback === undefined) return answered(engine, source, asked.key, run)
+function fallback(engine: Engine, asked: Asked, error: unknown): Fallback | undefined {
+  const { source, key, arg, call } = asked
+  const { rules, name } = source
+  if (rules.fallback === undefined) return undefined
+  if (call?.signal?.aborted === true && error === call.signal.reason) return undefined
+  if (error instanceof BreakwaterError && notCovered.includes(error.code)) return undefined
+  if (!isFailure(engine, source, key, error)) return undefined
   try {
-    return await answered(engine, source, asked.key, run)
-  } catch (error) {
-    if (error instanceof BreakwaterError && notCovered.includes(error.code)) throw error
-    if (isAbort(error) || !isFailure(error)) throw error
-    const value = fallback(error, asked.arg)
-    source.counters.fallback++
-    const { name } = source
-    if (engine.listeners.answer) {
-      engine.listeners.tell('answer', () => ({ name, key: asked.key, outcome: 'fallback' }))
-    }
-    return { outcome: 'fallback', value }
+    return { outcome: 'fallback', value: rules.fallback(error, arg) }
+  } catch (fault) {
+    engine.listeners.tell('callbackFailed', () => ({
+      name,
+      key,
+      callback: 'fallback',
+      error: fault,
+    }))
+    return undefined
   }
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'AbortError'
+function tell(engine: Engine, source: Source, key: string, outcome: Outcome): void {
+  const { name } = source
+  if (engine.listeners.answer) engine.listeners.tell('answer', () => ({ name, key, outcome }))
 }

@@ -2,6 +2,7 @@
 import { byteSize } from '../core/byte-size.ts'
 import { durationMs } from '../core/duration.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { longestTimerMs } from '../core/lifetime.ts'
 import { port } from '../ports.ts'
 import type { Clock, StorePort } from '../ports.ts'
 import { adaptiveConcurrency, cacheDefaults } from './option-defaults.ts'
@@ -85,7 +86,15 @@ export function clockOf(given: unknown, before: Clock): Clock {
   const whole = [clock?.now, clock?.random, clock?.after].every(
     (part) => typeof part === 'function',
   )
-  if (whole) return clock as Clock
+  if (whole) {
+    const { now, random, after } = clock as Clock
+    return {
+      now: () => now.call(clock),
+      random: () => random.call(clock),
+      // A longer delay would fire at once in Node.
+      after: (ms, run) => after.call(clock, Math.min(ms, longestTimerMs), run),
+    }
+  }
   throw new BreakwaterError(
     'INVALID_OPTION',
     'clock: expected an object with now(), random() and after(ms, run), such as manualClock() gives',

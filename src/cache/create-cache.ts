@@ -14,12 +14,20 @@ import { invalidOption } from '../core/errors.ts'
 import { durationMs } from '../core/duration.ts'
 import { newCounters, type Counters } from '../core/events.ts'
 import { oneOffKey, shortKey } from '../core/keys.ts'
-import { isFallback, withFallback } from './answer.ts'
+import { answered, isFallback } from './answer.ts'
 import { digest } from './digest.ts'
 import type { Engine, Source, Target } from './engine.ts'
 import { makeEngine, type Environment } from './make-engine.ts'
 import { closed } from './load.ts'
-import { resolveCacheOptions, resolveCall, resolveDefinition, resolveEntry } from './options.ts'
+import {
+  checkEvent,
+  resolveCacheOptions,
+  resolveClose,
+  resolveDefinition,
+  resolveEntry,
+  resolveOneOff,
+} from './options.ts'
+import { listOf } from './list-of.ts'
 import { peek } from './peek.ts'
 import { read } from './read.ts'
 import { makeResource } from './resource.ts'
@@ -53,48 +61,53 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
     async getOrLoad<Value>(
       key: string,
       load: LoadOnce<Value>,
-      given_: EntryOptions<string, Value> & Call = {},
+      options?: EntryOptions<string, Value> & Call,
     ): Promise<Value> {
       if (typeof load !== 'function') throw invalidOption('load', 'a function', load)
-      const { signal, timeout, maxAge, ...entry } = given_
-      const source = sourceOf(entry as EntryOptions<unknown, unknown>, 'getOrLoad')
-      const call = resolveCall({ signal, timeout, maxAge })
+      const { rules: own, call } = resolveOneOff(rules.entry, options)
+      const source: Source = { ...oneOff, rules: own }
       const target: Target = { key: keyFor(key), source, load }
-      const answer = await withFallback(engine, source, { key: target.key, arg: key }, () =>
-        read(engine, target, call),
-      )
-      return (isFallback(answer) ? answer.value : given(answer.entry, source.rules)) as Value
+      const asked = { source, key: target.key, arg: key, call }
+      const answer = await answered(engine, asked, () => read(engine, target, call))
+      return (isFallback(answer) ? answer.value : given(answer.entry, own)) as Value
     },
 
     async peek<Value>(key: string): Promise<Peek<Value>> {
       return (await peek(engine, oneOff, keyFor(key))) as Peek<Value>
     },
-    async set(key, value, options = {}) {
-      await set(
-        engine,
-        sourceOf(options as EntryOptions<unknown, unknown>, 'set'),
-        keyFor(key),
-        value,
-      )
+    async set(key, value, options) {
+      const own =
+        options === undefined
+          ? rules.entry
+          : resolveEntry(rules.entry, options as EntryOptions<unknown, unknown>, 'set')
+      await set(engine, { ...oneOff, rules: own }, keyFor(key), value)
     },
-    invalidate: async (key) => change(engine, [keyFor(key)], 'invalidate'),
-    invalidateMany: async (keys) => change(engine, keys.map(keyFor), 'invalidate'),
-    expire: async (key) => change(engine, [keyFor(key)], 'expire'),
-    expireMany: async (keys) => change(engine, keys.map(keyFor), 'expire'),
+    invalidate: async (key) => change(engine, [keyFor(key)], 'invalidate', oneOff.counters),
+    invalidateMany: async (keys) =>
+      change(engine, listOf(keys).map(keyFor), 'invalidate', oneOff.counters),
+    expire: async (key) => change(engine, [keyFor(key)], 'expire', oneOff.counters),
+    expireMany: async (keys) => change(engine, listOf(keys).map(keyFor), 'expire', oneOff.counters),
 
-    on: (event, listener) => engine.listeners.on(event, listener),
-    counters: () => counters,
+    on: (event, listener) => {
+      checkEvent(event, listener)
+      return engine.listeners.on(event, listener)
+    },
+    counters: () => structuredClone(counters),
     health: () => health(engine),
     idle: () => engine.background.idle(),
-    close: (how = {}) =>
-      (closing ??= close(engine, durationMs(how.timeout ?? 5_000, 'close.timeout'))),
+    close: (how) => {
+      if (closing !== undefined) return closing
+      try {
+        const { timeout = '5s' } = resolveClose(how)
+        closing = close(engine, durationMs(timeout, 'close.timeout', { allowZero: true }))
+        return closing
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
     async [Symbol.asyncDispose]() {
       await this.close()
     },
-  }
-
-  function sourceOf(options: EntryOptions<unknown, unknown>, where: string): Source {
-    return { ...oneOff, rules: resolveEntry(rules.entry, options, where) }
   }
 }
 
@@ -104,30 +117,33 @@ function health(engine: Engine): Health {
   const loads = { running: limiter.running, queued: limiter.queued }
   const storeState = store === undefined ? 'none' : store.isUp ? 'up' : 'down'
   const hasBus = store !== undefined && store.session.hasBus
-  const bus = !hasBus ? 'none' : hearing.isDeaf(now) ? 'silent' : 'up'
+  const bus = !hasBus ? 'none' : hearing.hears(now) ? 'up' : 'silent'
   const well = storeState !== 'down' && bus !== 'silent' && engine.outbox.size === 0
-  const status = engine.closed ? 'closed' : well ? 'ok' : 'degraded'
+  const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
   return { status, store: storeState, bus, loads, late: [] }
 }
 
 /** Drains loads and publishes, bounded; then whoever still hangs is told, and the leases are given back. */
 async function close(engine: Engine, timeoutMs: number): Promise<void> {
-  engine.closed = true
+  engine.state = 'draining'
   engine.memory?.clear()
   let stop: (() => void) | undefined
   const bound = new Promise<void>((resolve) => {
     stop = engine.clock.after(timeoutMs, resolve)
   })
-  // Who waits for another process is told at once: no load of ours is behind it.
-  for (const flight of engine.flights)
-    if (flight.phase === 'wait') flight.reject(closed(flight.key))
-  engine.waiters.rouseAll()
+  // Refreshes that only wait for other processes have nobody to answer.
+  for (const flight of engine.flights) {
+    const idle = flight.purpose === 'background' && flight.phase === 'wait'
+    if (idle && !flight.isWanted) flight.controls.abandoned?.()
+  }
   await Promise.race([engine.background.idle(), bound])
   stop?.()
+  engine.state = 'closed'
+  engine.waiters.rouseAll()
   for (const flight of engine.flights) {
     const error = closed(flight.key)
     flight.reject(error)
-    flight.stop?.(error)
+    flight.controls.stop?.(error)
   }
   // What the aborts have set off (leases given back) still goes out.
   await new Promise<void>((resolve) => {
@@ -138,6 +154,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     })
   })
   engine.hearing.stop()
+  engine.outbox.close()
   await engine.store?.close()
   engine.listeners.clear()
 }

@@ -10,13 +10,18 @@ import type { Clock } from '../ports.ts'
 /** An operation under way; a link of the list from the oldest to the youngest. */
 export class Pending {
   readonly sentAt: number
+  /** Replies, and whatever else, that had come in until then. */
+  readonly heard: number
+  readonly received: number
   readonly onOverdue: (now: number) => void
   previous: Pending | undefined = undefined
   next: Pending | undefined = undefined
   isOpen = true
 
-  constructor(sentAt: number, onOverdue: (now: number) => void) {
+  constructor(sentAt: number, heard: number, received: number, onOverdue: (now: number) => void) {
     this.sentAt = sentAt
+    this.heard = heard
+    this.received = received
     this.onOverdue = onOverdue
   }
 }

@@ -27,9 +27,9 @@ export interface Engine {
   readonly storeTimeoutMs: number
   store: StoreAccess | undefined
   readonly hearing: Hearing
-  readonly flights: Flights<Answer>
+  readonly flights: Flights<Answer, Work>
   /** Flights of `refresh`: joined only by another `refresh`, and only before their load has begun. */
-  readonly forced: Map<string, Flight<Answer>>
+  readonly forced: Map<string, Flying>
   readonly looks: Looks
   readonly waiters: Waiters
   readonly cooldowns: Cooldowns
@@ -45,7 +45,12 @@ export interface Engine {
   /** Runs in the context in which the cache was made, not in the caller's. */
   detached<T>(run: () => T): T
   waitUntil: ((work: Promise<unknown>) => void) | undefined
-  closed: boolean
+  /** Counts changes heard of or made here: what was read before the last one may be of before it. */
+  changes: number
+  /** False: `enabled: false`, nothing is remembered between calls. */
+  readonly remembers: boolean
+  /** `draining`: no new call is taken, what is under way may end. */
+  state: 'open' | 'draining' | 'closed'
 }
 
 /** A definition, or the one-off keys of one call. */
@@ -70,13 +75,15 @@ export interface Answer {
   readonly private: boolean
 }
 
+export type Flying = Flight<Answer, Work>
+
 /** What a flight is to do. */
 export interface Work {
   readonly target: Target
   readonly reason: LoadReason
   /** Only a value whose load began at this instant or later will do. */
   readonly since: number
-  /** `share`: contend for the lease. `force`: replace whoever holds it. `alone`: no lease, no waiting. */
+  /** `share`: contend for the lease. `force`: replace whoever holds it. `alone`: for one call, unshared. */
   readonly mode: 'share' | 'force' | 'alone'
   /** Not to contend for a lease at all, and why. */
   readonly unleased?: Unleased | undefined
@@ -84,6 +91,17 @@ export interface Work {
   known: Entry | undefined
   /** What the store held when it was last asked. */
   seen: Token | 'unreadable' | undefined
+}
+
+/** A function, since it changes while others wait. */
+export function isClosed(engine: Engine): boolean {
+  return engine.state === 'closed'
+}
+
+/** Whether the store may be asked about this key now. */
+export function mayAsk(engine: Engine, rules: EntryRules, key: string): boolean {
+  if (!usesStore(engine, rules) || engine.store!.isDown) return false
+  return !engine.outbox.has(key)
 }
 
 export function usesStore(engine: Engine, rules: EntryRules): boolean {

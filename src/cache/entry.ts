@@ -8,6 +8,7 @@
 import { type Instants } from '../core/decide.ts'
 import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-refresh.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
+import type { CodecPort } from '../ports.ts'
 
 export interface EntryInit {
   /** Its instants on this process's clock. */
@@ -17,6 +18,8 @@ export interface EntryInit {
   readonly meta: unknown
   /** Encoded; kept only where each caller is given a copy of its own. */
   readonly payload: Uint8Array | undefined
+  /** What the payload is read by: that of the call which began the load. */
+  readonly codec: CodecPort | undefined
   /** Bytes that it counts for in memory. */
   readonly size: number
   readonly now: number
@@ -42,6 +45,7 @@ export class Entry implements Instants {
   readonly meta: unknown
   readonly value: unknown
   readonly payload: Uint8Array | undefined
+  readonly codec: CodecPort | undefined
   readonly size: number
   /** Kept while the store was gone: the outage (`Hearing.outage`) in which it may be believed. */
   provisional: number | undefined = undefined
@@ -65,6 +69,7 @@ export class Entry implements Instants {
     this.meta = init.meta
     this.value = init.value
     this.payload = init.payload
+    this.codec = init.payload === undefined ? undefined : init.codec
     this.size = init.size
     this.trust = init.trust
     this.refreshAt =

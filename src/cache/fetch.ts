@@ -7,53 +7,42 @@
  */
 import { contend, decide, mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
-import { longestTimerMs } from '../core/lifetime.ts'
 import type { Unleased } from '../core/events.ts'
-import type { Flight } from '../flight/flight.ts'
 import type { Ear } from '../flight/waiters.ts'
 import type { Acquired, Token } from '../ports.ts'
-import { usesStore, type Answer, type Engine, type Work } from './engine.ts'
+import {
+  isClosed,
+  mayAsk,
+  usesStore,
+  type Answer,
+  type Engine,
+  type Flying,
+  type Work,
+} from './engine.ts'
 import type { Entry } from './entry.ts'
+import { coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
-import { closed, cover as coverError, load, staleAnswer, type How } from './load.ts'
+import { closed, load } from './load.ts'
 import { takeIn } from './look.ts'
 import { fromWire } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
-export async function fly(engine: Engine, work: Work, flight: Flight<Answer>): Promise<void> {
-  const { target } = work
-  const { rules } = target.source
-  const cover = (): Answer | undefined => {
-    const { known } = work
-    if (work.mode !== 'share' || known === undefined || known.startedAt < work.since)
-      return undefined
-    return mayCover(known, engine.clock.now(), rules)
-      ? staleAnswer(engine, target.key, known)
-      : undefined
-  }
-  flight.cover = cover
-  flight.forget = () => {
-    work.known = undefined
-  }
-  let stopSoftTimer: (() => void) | undefined
-  if (rules.softTimeoutMs !== undefined && !flight.background) {
-    stopSoftTimer = engine.clock.after(Math.min(rules.softTimeoutMs, longestTimerMs), () => {
-      const answer = cover()
-      if (answer !== undefined) flight.answerEarly(answer)
-    })
+export async function fly(engine: Engine, work: Work, flight: Flying): Promise<void> {
+  flight.controls.outdated = (how) => {
+    if (how === 'gone') work.known = undefined
+    else work.known?.expire(engine.clock.now())
   }
   try {
     flight.resolve(await obtain(engine, work, flight))
   } catch (error) {
     flight.reject(error)
   } finally {
-    stopSoftTimer?.()
     engine.flights.remove(flight)
   }
 }
 
-async function obtain(engine: Engine, work: Work, flight: Flight<Answer>): Promise<Answer> {
+async function obtain(engine: Engine, work: Work, flight: Flying): Promise<Answer> {
   if (work.unleased === 'store') return withoutStore(engine, work, flight)
   if (work.unleased !== undefined) return unleased(engine, work, flight, work.unleased)
   if (!usesStore(engine, work.target.source.rules)) return unleased(engine, work, flight, 'local')
@@ -68,46 +57,41 @@ async function obtain(engine: Engine, work: Work, flight: Flight<Answer>): Promi
 async function unleased(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
+  flight: Flying,
   why: Unleased,
 ): Promise<Answer> {
-  const how: How = { lease: undefined, unleased: why }
-  const answer = await load(engine, work, flight, how)
-  return answer === 'again' ? unleased(engine, work, flight, why) : answer
+  // Without a lease there is none to lose in the queue.
+  return (await load(engine, work, flight, { lease: undefined, unleased: why })) as Answer
 }
 
 async function contendUntilDone(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
+  flight: Flying,
   ear: Ear,
 ): Promise<Answer> {
   const { target } = work
   const { key, source } = target
-  const { rules } = source
-  const begunAt = engine.clock.now()
-  const giveUpAt = begunAt + rules.waitTimeoutMs
+  const giveUpAt = engine.clock.now() + source.rules.waitTimeoutMs
   let waitedFor: Token | undefined
   let waitedAt: number | undefined
   let pollMs = firstPollMs
-  let mode: 'force' | 'wait' = work.mode === 'force' ? 'force' : 'wait'
   for (;;) {
     await engine.flights.turn(key)
     const { trust } = engine.hearing
     ear.forget()
-    const asked = await ask(engine, work, flight, { waitedFor, mode })
+    const asked = await ask(engine, work, flight, waitedFor)
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
-    if (flight.doomed || flight.deserted || engine.closed) {
+    if (flight.doomed || flight.deserted || isClosed(engine)) {
       engine.flights.detach(flight)
-      if (reply.type === 'lease')
-        void releaseLease(engine, key, token, engine.closed ? 'close' : 'abort')
+      const why = isClosed(engine) ? 'close' : 'abort'
+      if (reply.type === 'lease') void releaseLease(engine, key, token, why)
       throw closed(key)
     }
-    let frame: Uint8Array | undefined
-    switch (contend(reply.type, mayCoverNow(engine, work))) {
+    let frame: Uint8Array
+    switch (contend(reply.type)) {
       case 'load': {
-        mode = 'wait'
         const lease = new Lease(engine, target, token)
         const answer = await load(engine, work, flight, { lease, unleased: undefined })
         if (answer !== 'again') return answer
@@ -116,51 +100,40 @@ async function contendUntilDone(
       case 'load-unleased':
         return unleased(engine, work, flight, 'nolease')
       case 'fail':
-      case 'serve-stale': {
-        const { error: text } = reply as Acquired & { type: 'failed' | 'backoff' }
-        const backoffMs =
-          reply.type === 'backoff' ? reply.ms : (reply as { backoffMs: number }).backoffMs
-        return failedElsewhere(engine, work, text, backoffMs)
-      }
+        throw failedElsewhere(engine, work, flight, reply as Failed)
       case 'take':
         frame = (reply as Acquired & { type: 'value' }).frame
         break
       case 'wait': {
         const { ms, token: holder } = reply as Acquired & { type: 'wait' }
         const now = engine.clock.now()
-        const leftMs = giveUpAt - now
-        if (leftMs <= 0) return giveUp(engine, work, flight)
+        if (now >= giveUpAt) return giveUp(engine, work, flight)
+        if (flight.outdated) continue // the holder named may be one of before the change
         waitedFor = holder
         waitedAt ??= now
-        flight.phase = 'wait'
-        flight.abandoned = () => {
-          flight.doomed = true
-          engine.flights.detach(flight)
-          ear.rouse()
-        }
-        const polls = !engine.store!.session.hasBus || engine.hearing.isDeaf(now)
-        const jitterMs = 1 + engine.clock.random() * (polls ? pollMs : 25)
+        const polls = !engine.store!.session.hasBus || !engine.hearing.hears(now)
+        const jitterMs = 1 + engine.clock.random() * (polls ? pollMs : mostProbeJitterMs)
         const sleepMs = Math.min(polls ? pollMs : ms, ms) + jitterMs
         pollMs = Math.min(pollMs * 2, mostPollMs)
-        const wake = await ear.wait(
+        const wake = await sleep(engine, flight, ear, {
           holder,
-          Math.ceil(Math.min(sleepMs, leftMs, longestTimerMs)),
-          engine.clock,
-        )
-        flight.abandoned = undefined
-        if (flight.doomed || engine.closed) throw closed(key)
-        if (wake.type === 'again') continue
-        if (wake.type === 'failed') return failedElsewhere(engine, work, wake.error, wake.backoffMs)
+          ms: Math.ceil(Math.min(sleepMs, giveUpAt - now)),
+        })
+        if (flight.doomed || isClosed(engine)) throw closed(key)
+        // After a change, what was waited for is of before: the key's news are asked for again.
+        if (wake.type === 'again' || flight.outdated) continue
+        if (wake.type === 'failed') throw failedElsewhere(engine, work, flight, wake)
         frame = wake.frame
         break
       }
     }
-    const answer = accept(engine, work, flight, { frame: frame!, trust, waitedAt })
+    const answer = accept(engine, work, flight, { frame, trust, waitedAt })
     if (answer !== undefined) return answer
-    const mark = markOf(work)
-    if (mark === undefined) continue
-    if (mark.uncacheable === 'private')
+    const mark = work.known
+    if (mark?.uncacheable === undefined) continue
+    if (mark.uncacheable === 'private') {
       return { entry: mark, outcome: 'waited', tier: 'store', private: true }
+    }
     work.known = undefined
     return unleased(engine, work, flight, 'uncacheable')
   }
@@ -168,27 +141,33 @@ async function contendUntilDone(
 
 const firstPollMs = 10
 const mostPollMs = 250
+/** Many processes look when a lease ends; not all in the same millisecond. */
+const mostProbeJitterMs = 25
 
-interface Asked {
-  readonly reply: Acquired
-  readonly token: Token
-}
+type Failed = { readonly error: string } & (
+  | { readonly type: 'failed'; readonly backoffMs: number }
+  | { readonly type: 'backoff'; readonly ms: number }
+)
 
 async function ask(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
-  how: { readonly waitedFor: Token | undefined; readonly mode: 'force' | 'wait' },
-): Promise<Asked | 'gone'> {
+  flight: Flying,
+  waitedFor: Token | undefined,
+): Promise<{ readonly reply: Acquired; readonly token: Token } | 'gone'> {
   const { key, source } = work.target
+  if (!mayAsk(engine, source.rules, key)) return 'gone'
   flight.phase = 'ask'
   flight.outdated = false
-  flight.abandoned = () => {
+  const { controls } = flight
+  controls.abandoned = () => {
     flight.doomed = true
     engine.flights.detach(flight)
   }
   const token = engine.newToken()
-  const request = { key, token, leaseMs: source.rules.leaseMs, seen: work.seen, ...how }
+  const mode = work.mode === 'force' ? 'force' : 'wait'
+  const { leaseMs } = source.rules
+  const request = { key, token, leaseMs, seen: work.seen, waitedFor, mode } as const
   try {
     const reply = await engine.store!.call(
       'acquire',
@@ -201,7 +180,26 @@ async function ask(
   } catch {
     return 'gone'
   } finally {
-    flight.abandoned = undefined
+    controls.abandoned = undefined
+  }
+}
+
+async function sleep(
+  engine: Engine,
+  flight: Flying,
+  ear: Ear,
+  until: { readonly holder: Token; readonly ms: number },
+): ReturnType<Ear['wait']> {
+  flight.phase = 'wait'
+  flight.controls.abandoned = () => {
+    flight.doomed = true
+    engine.flights.detach(flight)
+    ear.rouse()
+  }
+  try {
+    return await ear.wait(until.holder, until.ms, engine.clock)
+  } finally {
+    flight.controls.abandoned = undefined
   }
 }
 
@@ -209,64 +207,71 @@ async function ask(
 function accept(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
+  flight: Flying,
   got: {
     readonly frame: Uint8Array
     readonly trust: number
     readonly waitedAt: number | undefined
   },
 ): Answer | undefined {
-  const { target } = work
+  const { target, since } = work
   const { key, source } = target
-  const taken = { bytes: got.frame, known: work.known, trust: got.trust, outdated: flight.outdated }
-  const entry = takeIn(engine, source, key, taken)
-  work.known = entry
+  const { outdated } = flight
+  const entry = takeIn(engine, source, key, {
+    bytes: got.frame,
+    known: work.known,
+    trust: got.trust,
+    outdated,
+  })
+  // Overtaken by a change: given to those who had joined, and to nothing and nobody else.
+  work.known = outdated ? undefined : entry
   work.seen = entry?.stamp ?? 'unreadable'
   if (entry === undefined || entry.uncacheable !== undefined) return undefined
-  if (entry.startedAt < work.since) return undefined
+  if (entry.startedAt < since) return undefined
   const now = engine.clock.now()
-  const decision = decide(entry, now, source.rules)
-  if (decision === 'load') return undefined
-  if (decision === 'stale') return flight.background ? undefined : staleAnswer(engine, key, entry)
+  switch (decide(entry, now, source.rules)) {
+    case 'load':
+      return undefined
+    case 'stale':
+      if (flight.purpose === 'background') return undefined
+      return { entry, outcome: 'stale', tier: 'store', private: false }
+    case 'early':
+    case 'serve':
+      break
+  }
   if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }
   const ms = now - got.waitedAt
   engine.listeners.tell('waited', () => ({ name: source.name, key, ms }))
   return { entry, outcome: 'waited', tier: 'store', private: false }
 }
 
-function markOf(work: Work): Entry | undefined {
-  return work.known?.uncacheable === undefined ? undefined : work.known
-}
-
-function mayCoverNow(engine: Engine, work: Work): boolean {
-  const { known, target } = work
-  if (known === undefined || known.startedAt < work.since) return false
-  return mayCover(known, engine.clock.now(), target.source.rules)
-}
-
-function failedElsewhere(engine: Engine, work: Work, text: string, backoffMs: number): Answer {
-  const { key, source } = work.target
+function failedElsewhere(engine: Engine, work: Work, flight: Flying, failed: Failed): unknown {
+  const { target, known } = work
+  const { key, source } = target
   const { rules, name } = source
-  const error = fromWire(text, rules, key, (fault) => {
+  const error = fromWire(failed.error, rules, key, (fault) => {
     engine.listeners.tell('callbackFailed', () => ({ name, key, callback: 'errors', error: fault }))
   })
   const now = engine.clock.now()
-  if (backoffMs > 0) {
-    engine.cooldowns.set(key, { until: now + backoffMs, error, covered: mayCoverNow(engine, work) })
+  const backoffMs = failed.type === 'failed' ? failed.backoffMs : failed.ms
+  if (backoffMs > 0 && !flight.outdated) {
+    const covered = known !== undefined && mayCover(known, now, rules)
+    engine.cooldowns.set(key, { until: now + backoffMs, error, covered })
   }
-  return coverError(engine, work, error)
+  return error
 }
 
 /** All the time there is for waiting has passed: stale if that is allowed, else a load of our own. */
-function giveUp(engine: Engine, work: Work, flight: Flight<Answer>): Answer | Promise<Answer> {
-  if (mayCoverNow(engine, work)) return staleAnswer(engine, work.target.key, work.known!)
+function giveUp(engine: Engine, work: Work, flight: Flying): Answer | Promise<Answer> {
+  const { key, source } = work.target
+  const stale = coverBy(engine, source, key, work)
+  if (stale !== undefined && work.mode === 'share') return stale
   if (flight.isWanted) return unleased(engine, work, flight, 'waited')
-  const { key } = work.target
   throw new BreakwaterError('WAIT_TIMEOUT', `${key}: no refresh came from elsewhere`, { key })
 }
 
 /** The store is gone: what memory still has may cover, and the source is asked through the limiter. */
-function withoutStore(engine: Engine, work: Work, flight: Flight<Answer>): Promise<Answer> {
+function withoutStore(engine: Engine, work: Work, flight: Flying): Promise<Answer> {
   const known: Entry | undefined = lastResort(engine, work.known, engine.clock.now())
   work.known = known
   return unleased(engine, work, flight, 'store')

@@ -3,12 +3,12 @@
  * The fence is the store's: a publish counts only while the lease is still ours. What was fenced is
  * kept nowhere; what could not be published because the store is gone is kept for a short while.
  */
+import { deepFreeze } from '../core/freeze.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import { smoothed } from '../core/early-refresh.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
-import type { Flight } from '../flight/flight.ts'
-import { usesMemory, type Answer, type Engine, type Work } from './engine.ts'
+import { usesMemory, type Engine, type Flying, type Work } from './engine.ts'
 import { Entry, storeHead } from './entry.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
@@ -29,18 +29,17 @@ export interface Filling {
   readonly mark: Entry | undefined
 }
 
+export interface FillHow {
+  readonly lease: Lease | undefined
+  readonly unleased: Unleased | undefined
+  /** Counts of gaps in hearing and of outages (`Hearing`) when the load began. */
+  readonly trust: number
+  readonly outage: number
+}
+
 const noPayload = new Uint8Array(0)
 
-export function filling(
-  engine: Engine,
-  work: Work,
-  ran: Ran,
-  how: {
-    readonly lease: Lease | undefined
-    readonly unleased: Unleased | undefined
-    readonly trust: number
-  },
-): Filling {
+export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Filling {
   const { key, source } = work.target
   const { rules } = source
   const { said, previous, startedAt, endedAt } = ran
@@ -74,7 +73,9 @@ export function filling(
   try {
     if (said.meta !== undefined) meta = said.meta.value
     if (meta !== undefined) metaBytes = rules.codec.encode(meta)
-    if (said.meta !== undefined && metaBytes !== undefined) meta = rules.codec.decode(metaBytes)
+    if (said.meta !== undefined && metaBytes !== undefined) {
+      meta = deepFreeze(rules.codec.decode(metaBytes))
+    }
   } catch (error) {
     prepared = { type: 'unstorable', path: `ctx.meta, ${(error as Error).message}` }
   }
@@ -87,6 +88,8 @@ export function filling(
 
   const asked = said.ttlMs ?? rules.ttlMs
   const fullTtlMs = negative ? Math.min(rules.negativeTtlMs, asked) : asked
+  // A negative that is not to be stored leaves no mark either: the record may be made any moment.
+  const markMs = fullTtlMs === 0 && negative && why === undefined ? 0 : rules.uncacheableForMs
   if (fullTtlMs === 0) why ??= 'noStore'
   const outage = how.unleased === 'store' || how.unleased === 'nolease'
   const ttlMs = outage ? Math.min(fullTtlMs, engine.outageTtlMs) : fullTtlMs
@@ -120,10 +123,11 @@ export function filling(
     value: storable.value,
     meta,
     payload: renewed === undefined ? keptPayload(value, payload, rules) : renewed.payload,
+    codec: rules.codec,
     size: storable.size,
     ...common,
   })
-  if (outage) entry.makeProvisional(engine.hearing.outage, entry.freshUntil)
+  if (outage) entry.makeProvisional(how.outage, entry.freshUntil)
   if (why === undefined) {
     const renews = renewed?.stamp
     return {
@@ -139,7 +143,7 @@ export function filling(
   const markHead: Head = {
     ...head,
     ...noWindows,
-    freshUntil: endedAt + rules.uncacheableForMs,
+    freshUntil: endedAt + markMs,
     uncacheable: why,
     meta: undefined,
   }
@@ -148,13 +152,14 @@ export function filling(
     private: why === 'private',
     head: markHead,
     payload: noPayload,
-    lifeMs: rules.uncacheableForMs,
+    lifeMs: markMs,
     renews: undefined,
     mark: new Entry({
       head: markHead,
       value: undefined,
       meta: undefined,
       payload: undefined,
+      codec: undefined,
       size: 0,
       ...common,
     }),
@@ -165,9 +170,9 @@ export function filling(
 export async function fill(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
+  flight: Flying,
   made: Filling,
-  how: { readonly lease: Lease | undefined; readonly unleased: Unleased | undefined },
+  how: FillHow,
 ): Promise<void> {
   const { target } = work
   const { key, source } = target
@@ -200,7 +205,8 @@ export async function fill(
         return
     }
   } catch {
-    entry.makeProvisional(engine.hearing.outage, entry.storedAt + engine.outageTtlMs)
+    // Not known to be stored, and perhaps the store is gone.
+    entry.makeProvisional(how.outage, entry.storedAt + engine.outageTtlMs)
     keepIt()
   }
 }

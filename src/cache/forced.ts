@@ -1,58 +1,56 @@
 /** `refresh`: a load now, whoever is loading already; its lease replaces theirs, and fences them. */
-import type { Flight } from '../flight/flight.ts'
-import {
-  usesMemory,
-  usesStore,
-  type Answer,
-  type Engine,
-  type Target,
-  type Work,
-} from './engine.ts'
+import { mayAsk, usesMemory, type Answer, type Engine, type Flying, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { isTrusted } from './keep.ts'
 import { closed } from './load.ts'
+import { isOvertaken } from './look.ts'
 import type { ResolvedCall } from './options.ts'
 import { settle } from './read.ts'
 import { startFlight } from './refresh.ts'
 import { bounded, wantedBy } from './wanted.ts'
 
-/** Loads now: joins only a forced flight whose load has not begun. */
+/** Joins only the flight of another `refresh`, and only while its load has not begun. */
 export async function refresh(
   engine: Engine,
   target: Target,
   call: ResolvedCall | undefined,
 ): Promise<Answer> {
-  if (engine.closed) throw closed(target.key)
+  if (engine.state !== 'open') throw closed(target.key)
   call?.signal?.throwIfAborted()
   const now = engine.clock.now()
-  const wanted = { ...wantedBy(call, now), since: -Infinity }
+  const wanted = { ...wantedBy(call, now), since: -Infinity, forced: true }
   const { key, source } = target
-  const join = (flight: Flight<Answer>, started: boolean): Promise<Answer> =>
-    settle(engine, target, wanted, { flight, started, strict: true })
 
   let other = notBegun(engine, key)
-  if (other !== undefined) return join(other, false)
+  if (other !== undefined) return settle(engine, target, wanted, { flight: other, started: false })
   let known = trusted(engine, target, now)
-  if (known === undefined && usesStore(engine, source.rules)) {
-    const found = await bounded(engine, engine.looks.at(engine, source, key, undefined), wanted)
-    if (found.type === 'entry' && !found.outdated) known = found.entry
+  if (known === undefined && mayAsk(engine, source.rules, key)) {
+    const look = engine.looks.at(engine, source, key, undefined)
+    const found = await bounded(engine, key, look, wanted)
+    if (found.type === 'entry' && !isOvertaken(engine, found)) known = found.entry
     other = notBegun(engine, key)
-    if (other !== undefined) return join(other, false)
+    if (other !== undefined)
+      return settle(engine, target, wanted, { flight: other, started: false })
   }
   if (known?.uncacheable !== undefined) known = undefined
-  const seen = known?.stamp
-  const work: Work = { target, reason: 'forced', since: -Infinity, mode: 'force', known, seen }
-  const own = startFlight(engine, work)
-  engine.forced.set(key, own)
+  const flight = startFlight(engine, {
+    target,
+    reason: 'forced',
+    since: now,
+    mode: 'force',
+    known,
+    seen: known?.stamp,
+  })
+  engine.forced.set(key, flight)
   const done = (): void => {
-    if (engine.forced.get(key) === own) engine.forced.delete(key)
+    if (engine.forced.get(key) === flight) engine.forced.delete(key)
   }
-  own.result.finally(done).catch(() => {})
-  return join(own, true)
+  flight.result.finally(done).catch(() => {})
+  return settle(engine, target, wanted, { flight, started: true })
 }
 
 /** The refresh of somebody else that has not begun to load: as good as one of our own. */
-function notBegun(engine: Engine, key: string): Flight<Answer> | undefined {
+function notBegun(engine: Engine, key: string): Flying | undefined {
   const flight = engine.forced.get(key)
   return flight?.startedAt === undefined && flight?.doomed === false ? flight : undefined
 }

@@ -10,10 +10,13 @@ import type { Beat, Clock, StoreSession } from '../ports.ts'
 
 const beatMs = 2_000
 const deafAfterMs = 5_000
+const silentBeats = 3
 
 export interface HearingOptions {
   readonly clock: Clock
   onChange(state: 'up' | 'silent'): void
+  /** Beats are answered and never heard: the subscription is to be made anew. */
+  onSilence(): void
   /** Another server answers: what it never heard of must be repeated. */
   onServerChange(): void
 }
@@ -32,6 +35,7 @@ export class Hearing {
   readonly #sentAt = new Map<number, number>()
   #beats = 0
   #gap = true
+  #unheard = 0
   #subscribed = false
   #server: string | undefined
   #stop: (() => void) | undefined
@@ -43,15 +47,29 @@ export class Hearing {
 
   /** Begins to beat; `send` is called every 2 s, and may find the store gone. */
   start(send: () => Promise<unknown>): void {
-    this.#stop = this.#options.clock.after(beatMs, () => {
+    const { clock, onSilence } = this.#options
+    this.#stop = clock.after(beatMs, () => {
       this.start(send)
-      if (this.isDeaf(this.#options.clock.now()) && !this.#gap) this.#lose()
-      send().catch(() => {})
+      if (!this.#gap && this.isDeaf(clock.now())) this.#lose()
+      send().then(
+        () => {
+          // Beats are taken, and none comes back: that subscription is dead without knowing it.
+          if (++this.#unheard < silentBeats) return
+          this.#unheard = 0
+          onSilence()
+        },
+        () => {},
+      )
     })
   }
 
   stop(): void {
     this.#stop?.()
+  }
+
+  /** Subscribed, and proved within the last 5 s. */
+  hears(now: number): boolean {
+    return !this.#gap && now < this.deafAt
   }
 
   isDeaf(now: number): boolean {
@@ -72,7 +90,6 @@ export class Hearing {
     this.#server = beat.server
     if (!session.hasBus) {
       // Nothing is pushed: memory is believed for as long as its own short lifetime.
-      this.#gap = false
       this.deafAt = Infinity
     }
     return beat
@@ -88,6 +105,7 @@ export class Hearing {
   heard(n: number): void {
     const sentAt = this.#sentAt.get(n)
     if (sentAt === undefined) return
+    this.#unheard = 0
     for (const earlier of this.#sentAt.keys()) if (earlier <= n) this.#sentAt.delete(earlier)
     if (this.#gap) {
       this.#gap = false

@@ -5,8 +5,10 @@ import { isAlive } from './entry.ts'
 
 /** What this process holds or is about to learn of the key is of before the change. */
 export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): void {
+  engine.changes++
   engine.looks.outdate(key)
   engine.flights.outdate(key, how)
+  engine.waiters.rouse(key)
   engine.cooldowns.delete(key)
   const held = engine.memory?.get(key)
   if (held === undefined) return
@@ -31,11 +33,11 @@ export function heed(engine: Engine, message: BusMessage): void {
     case 'invalidated':
     case 'expired':
     case 'written':
-      if (!engine.echoes.isMine(message.id)) {
+      if (engine.echoes.isMine(message.id)) engine.waiters.hear(message.key, message)
+      else {
         outdate(engine, message.key, message.type === 'expired' ? 'expired' : 'gone')
         engine.writes.outdate(message.key, message.id)
       }
-      engine.waiters.hear(message.key, message)
   }
 }
 

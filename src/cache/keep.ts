@@ -5,7 +5,13 @@ import { isAlive, type Entry } from './entry.ts'
 /** Roughly what an entry costs in memory beside its value. */
 const overheadBytes = 400
 
+/** Keeps it, unless what is there is of a later load: an older one that ends later is no news. */
 export function keep(engine: Engine, key: string, entry: Entry): void {
+  if (engine.state !== 'open') return
+  const held = engine.memory!.get(key)
+  if (held !== undefined && held.startedAt > entry.startedAt) {
+    if (isTrusted(engine, held, engine.clock.now())) return
+  }
   engine.memory!.set(key, entry, entry.size + key.length * 2 + overheadBytes)
 }
 

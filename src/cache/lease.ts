@@ -32,7 +32,10 @@ export class Lease {
 
   /** Extends it now, and again in a third of its life. `lost` also when the store does not say. */
   async renew(): Promise<Renewed> {
-    if (this.#over) return 'lost'
+    if (this.#over) {
+      this.onRenewed?.('lost')
+      return 'lost'
+    }
     this.#stopTimer?.()
     const { key, source } = this.#target
     const request = { key, token: this.token, leaseMs: source.rules.leaseMs }
@@ -50,12 +53,15 @@ export class Lease {
       this.#renewLater()
     }
     if (state !== undefined) this.onRenewed?.(state)
+    // Gone: whoever waits elsewhere cannot be given it anyway.
+    else if (this.#engine.store!.isDown) this.onRenewed?.('lost')
     return state ?? 'lost'
   }
 
   /** Nothing is renewed any more: what follows (publish, fail) ends the lease in the store. */
   stop(): void {
     this.#over = true
+    this.onRenewed = undefined
     this.#stopTimer?.()
   }
 
@@ -71,7 +77,8 @@ export function releaseLease(
   token: Token,
   why: ReleaseReason,
 ): Promise<void> {
-  const given = engine.store!.call('release', (session) => session.release({ key, token, why }))
+  // Although the breaker may be open: a lease that was granted late came over a living connection.
+  const given = engine.store!.evenSo('release', (session) => session.release({ key, token, why }))
   // Lost on the way: the lease ends by itself.
   return engine.background.track(given.catch(() => {}))
 }

@@ -1,7 +1,7 @@
 /** The event stream. An event is made only while it has a listener; a listener that throws harms nobody. */
 import type { CacheEvents } from '../core/events.ts'
 
-type Listener = (event: never) => void
+type Listener = (event: never) => unknown
 
 export class Listeners {
   readonly #byEvent = new Map<keyof CacheEvents, Set<Listener>>()
@@ -31,7 +31,8 @@ export class Listeners {
     const told = make() as never
     for (const listener of listeners) {
       try {
-        listener(told)
+        const result: unknown = listener(told)
+        if (result instanceof Promise) result.catch(() => {})
       } catch {
         // A reporter's fault must not become a reader's: there is nobody to tell it to.
       }

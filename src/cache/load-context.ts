@@ -44,7 +44,7 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
         ? undefined
         : { value: given(previous, rules), storedAt: previous.storedAt, meta: previous.meta },
     ttl: (ttl) => {
-      said.ttlMs = durationMs(ttl, 'ctx.ttl')
+      said.ttlMs = durationMs(ttl, 'ctx.ttl', { allowZero: true })
     },
     meta: (meta) => {
       said.meta = { value: meta }

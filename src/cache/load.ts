@@ -1,17 +1,17 @@
 /**
  * The holder's part: queue for a place, run the loader, answer its callers, then publish. Its
  * callers never wait for the publish. Whatever goes wrong, the lease is given back or marked as
- * failed, and a stale value covers what it may.
+ * failed; whether an older value covers a failure is each caller's own question.
  */
 import { mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
-import type { Flight } from '../flight/flight.ts'
 import { noPlace, type Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
-import type { Answer, Engine, Work } from './engine.ts'
-import type { Entry } from './entry.ts'
+import { countLoad, countUnleased } from './count.ts'
+import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
 import { fill, filling } from './fill.ts'
+import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
@@ -26,65 +26,60 @@ export interface How {
 export async function load(
   engine: Engine,
   work: Work,
-  flight: Flight<Answer>,
+  flight: Flying,
   how: How,
 ): Promise<Answer | 'again'> {
-  const { key, source } = work.target
+  const { key } = work.target
   const { lease } = how
+  const { controls } = flight
   const controller = new AbortController()
   const desert = (): void => {
     flight.doomed = true
     engine.flights.detach(flight)
     controller.abort(new DOMException(`${key}: nobody waits for it any more`, 'AbortError'))
   }
-  let place: Place
-  try {
-    flight.phase = 'queue'
-    flight.abandoned = desert
-    await engine.flights.turn(key)
-    place = ridesOn(engine, flight) ? noPlace : await engine.limiter.enter(key)
-  } catch (error) {
-    source.counters.overloaded++
-    void lease?.release('overload')
-    return cover(engine, work, error)
-  }
-  if (flight.doomed || flight.deserted || engine.closed) {
-    engine.flights.detach(flight)
+  flight.phase = 'queue'
+  controls.abandoned = desert
+  const place = await queue(engine, work, flight, { lease, signal: controller.signal })
+  if (flight.deserted) desert()
+  if (flight.doomed || isClosed(engine)) {
     place.leave()
-    void lease?.release(engine.closed ? 'close' : 'abort')
-    throw controller.signal.reason ?? closed(key)
+    void lease?.release(isClosed(engine) ? 'close' : 'abort')
+    throw controller.signal.aborted ? controller.signal.reason : closed(key)
   }
   if (lease !== undefined && flight.outdated) {
+    // Perhaps the lease is younger than the change that was heard of: given back in any case, or
+    // we would wait for ourselves.
     place.leave()
-    lease.stop()
+    void lease.release('late')
     return 'again'
   }
 
   flight.phase = 'load'
   flight.outdated = false
-  flight.stop = (reason) => controller.abort(reason)
-  const { trust } = engine.hearing
+  controls.stop = (reason) => controller.abort(reason)
+  const { trust, outage } = engine.hearing
   if (lease !== undefined) {
     // Others may wait elsewhere: only the store knows. Whoever joins meanwhile is not deserted.
     lease.onRenewed = (state) => {
       if (flight.deserted && state !== 'awaited') desert()
     }
-    flight.abandoned = () => void lease.renew()
+    controls.abandoned = () => void lease.renew()
   }
+  countUnleased(work.target.source.counters, how.unleased)
   let ran: Ran
   try {
     ran = await runLoader({ engine, work, flight, place, controller })
   } catch (error) {
-    if (flight.doomed || engine.closed) {
-      void lease?.release(engine.closed ? 'close' : 'abort')
-      throw error
-    }
-    return failed(engine, work, how, error)
+    failed(engine, work, flight, { lease, error })
+    throw error
+  } finally {
+    controls.abandoned = undefined
+    controls.stop = undefined
   }
-  flight.abandoned = undefined
-  flight.stop = undefined
-  counted(engine, work, how, ran)
-  const made = filling(engine, work, ran, { ...how, trust })
+  countLoad(engine, work, { ms: ran.endedAt - ran.startedAt, unleased: how.unleased })
+  const since = { ...how, trust, outage }
+  const made = filling(engine, work, ran, since)
   const answer: Answer = {
     entry: made.entry,
     outcome: 'loaded',
@@ -92,119 +87,76 @@ export async function load(
     private: made.private,
   }
   flight.phase = 'publish'
+  if (made.mark !== undefined || engine.hearing.isDeaf(ran.endedAt)) {
+    // For those who had joined, and nobody else: who comes now finds the mark, or asks the store.
+    engine.flights.detach(flight)
+    const mark = made.lifeMs > 0 && !flight.outdated ? made.mark : undefined
+    const { rules } = work.target.source
+    if (mark !== undefined && usesMemory(engine, rules)) keep(engine, key, mark)
+  }
   flight.resolve(answer)
-  const filled = fill(engine, work, flight, made, how)
-  if (lease !== undefined && !flight.background) giveToPlatform(engine, filled)
+  const filled = fill(engine, work, flight, made, since)
+  if (lease !== undefined && flight.purpose !== 'background') giveToPlatform(engine, filled)
   await filled
   return answer
 }
 
-function counted(engine: Engine, work: Work, how: How, ran: Ran): void {
-  const { key, source } = work.target
-  const { counters, name } = source
-  const { unleased } = how
-  const { reason } = work
-  counters.loads++
-  if (reason === 'miss') counters.loadsMiss++
-  else if (reason === 'stale') counters.loadsStale++
-  else if (reason === 'early') counters.loadsEarly++
-  else counters.loadsForced++
-  countUnleased(work, unleased)
-  engine.listeners.tell('load', () => ({
-    name,
-    key,
-    ms: ran.endedAt - ran.startedAt,
-    reason,
-    unleased,
-  }))
-}
-
-function countUnleased(work: Work, unleased: Unleased | undefined): void {
-  const { counters } = work.target.source
-  switch (unleased) {
-    case 'waited':
-      counters.unleasedWaited++
-      return
-    case 'store':
-      counters.unleasedStore++
-      return
-    case 'nolease':
-      counters.unleasedNolease++
-      return
-    case 'uncacheable':
-      counters.unleasedUncacheable++
-      return
-    case 'private':
-      counters.unleasedPrivate++
-      return
-    case 'local':
-      counters.unleasedLocal++
-      return
-    case undefined:
+async function queue(
+  engine: Engine,
+  work: Work,
+  flight: Flying,
+  how: { readonly lease: Lease | undefined; readonly signal: AbortSignal },
+): Promise<Place> {
+  const { target, mode } = work
+  const { lease, signal } = how
+  const { controls } = flight
+  try {
+    if (mode !== 'alone') await engine.flights.turn(target.key)
+    if (flight.hurried || ridesOn(engine, flight)) return noPlace
+    const entered = engine.limiter.enter(target.key)
+    if (!('place' in entered)) return entered
+    controls.hurry = () => entered.ride()
+    signal.addEventListener('abort', () => entered.cancel(signal.reason), { once: true })
+    return await entered.place
+  } catch (error) {
+    if (!signal.aborted) target.source.counters.overloaded++
+    void lease?.release(signal.aborted ? 'abort' : 'overload')
+    throw error
+  } finally {
+    controls.hurry = undefined
   }
 }
 
-function failed(engine: Engine, work: Work, how: How, error: unknown): Answer {
-  const { target, known } = work
+function failed(
+  engine: Engine,
+  work: Work,
+  flight: Flying,
+  how: { readonly lease: Lease | undefined; readonly error: unknown },
+): void {
+  const { target, known, reason } = work
   const { key, source } = target
   const { rules, counters, name } = source
-  const { lease } = how
+  const { lease, error } = how
+  if (flight.doomed || isClosed(engine)) {
+    void lease?.release(isClosed(engine) ? 'close' : 'abort')
+    return
+  }
   counters.loadsFailed++
-  countUnleased(work, how.unleased)
-  engine.listeners.tell('loadFailed', () => ({ name, key, error, reason: work.reason }))
+  engine.listeners.tell('loadFailed', () => ({ name, key, error, reason }))
   const now = engine.clock.now()
-  const covered = covers(engine, work, error, now)
+  const covered = known !== undefined && mayCover(known, now, rules)
   const backoffMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
-  if (backoffMs > 0) engine.cooldowns.set(key, { until: now + backoffMs, error, covered })
-  if (lease !== undefined) {
-    lease.stop()
-    const text = toWire(error, rules, (fault) => {
-      engine.listeners.tell('callbackFailed', () => ({
-        name,
-        key,
-        callback: 'errors',
-        error: fault,
-      }))
-    })
-    const failure = { key, token: lease.token, error: text, backoffMs: Math.ceil(backoffMs) }
-    const told = engine.store!.call('fail', (session) => session.fail(failure))
-    void engine.background.track(told.catch(() => {}))
+  if (backoffMs > 0 && !flight.outdated && engine.remembers) {
+    engine.cooldowns.set(key, { until: now + backoffMs, error, covered })
   }
-  // A refresh has failed, the value that it was to replace is still there.
-  const holds = known !== undefined && now < known.freshUntil && known.startedAt >= work.since
-  if (holds && work.mode !== 'force') {
-    return { entry: known, outcome: 'hit', tier: 'memory', private: false }
-  }
-  return cover(engine, work, error)
-}
-
-/** The stale value where one may stand in for the load; else the error. */
-export function cover(engine: Engine, work: Work, error: unknown): Answer {
-  if (!covers(engine, work, error, engine.clock.now())) throw error
-  return staleAnswer(engine, work.target.key, work.known!)
-}
-
-export function staleAnswer(engine: Engine, key: string, entry: Entry): Answer {
-  const tier = engine.memory?.get(key) === entry ? 'memory' : 'store'
-  return { entry, outcome: 'stale', tier, private: false }
-}
-
-function covers(engine: Engine, work: Work, error: unknown, now: number): boolean {
-  const { known, target } = work
-  const { rules, name } = target.source
-  if (known === undefined || work.mode === 'force' || known.startedAt < work.since) return false
-  if (!mayCover(known, now, rules)) return false
-  try {
-    return rules.isFailure(error)
-  } catch (fault) {
-    engine.listeners.tell('callbackFailed', () => ({
-      name,
-      key: target.key,
-      callback: 'isFailure',
-      error: fault,
-    }))
-    return true
-  }
+  if (lease === undefined) return
+  lease.stop()
+  const text = toWire(error, rules, (fault) => {
+    engine.listeners.tell('callbackFailed', () => ({ name, key, callback: 'errors', error: fault }))
+  })
+  const failure = { key, token: lease.token, error: text, backoffMs: Math.ceil(backoffMs) }
+  const told = engine.store!.call('fail', (session) => session.fail(failure))
+  void engine.background.track(told.catch(() => {}))
 }
 
 export function closed(key: string): BreakwaterError {

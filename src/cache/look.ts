@@ -4,6 +4,7 @@
  *
  *   A's GET is answered with the old frame;  B invalidates, A hears of it;  A's reply arrives.
  */
+import { deepFreeze } from '../core/freeze.ts'
 import { openFrame } from '../core/frame.ts'
 import { decoded, crc } from './values.ts'
 import { Entry, localHead } from './entry.ts'
@@ -12,7 +13,13 @@ import { keep } from './keep.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
-  | { readonly type: 'entry'; readonly entry: Entry; readonly outdated: boolean }
+  | {
+      readonly type: 'entry'
+      readonly entry: Entry
+      readonly outdated: boolean
+      /** `Engine.changes` when it was read. */
+      readonly changes: number
+    }
   | { readonly type: 'none'; readonly seen: 'unreadable' | undefined }
   | { readonly type: 'gone' }
 
@@ -47,7 +54,8 @@ export class Looks {
       }
       const { outdated } = look
       const entry = takeIn(engine, source, key, { bytes, known, trust, outdated })
-      return entry === undefined ? unreadable : { type: 'entry', entry, outdated }
+      if (entry === undefined) return unreadable
+      return { type: 'entry', entry, outdated, changes: engine.changes }
     }
     const lost = (): Found => {
       end()
@@ -65,6 +73,14 @@ export class Looks {
     look.outdated = true
     this.#byKey.delete(key)
   }
+}
+
+/**
+ * Has something changed since it was read? Of any key: between a look's end and its reader's next
+ * step lie only microtasks, and a cover lost by mistake costs less than an invalidated value kept.
+ */
+export function isOvertaken(engine: Engine, found: Found & { type: 'entry' }): boolean {
+  return found.outdated || found.changes !== engine.changes
 }
 
 export interface Taken {
@@ -105,7 +121,7 @@ export function takeIn(
   let meta: unknown
   try {
     if (head.uncacheable === undefined && rules.values !== 'clone') value = decoded(payload, rules)
-    if (head.meta !== undefined) meta = rules.codec.decode(head.meta)
+    if (head.meta !== undefined) meta = deepFreeze(rules.codec.decode(head.meta))
   } catch {
     return failed('undecodable')
   }
@@ -118,6 +134,7 @@ export function takeIn(
       rules.values === 'clone' && head.uncacheable === undefined
         ? new Uint8Array(payload)
         : undefined,
+    codec: rules.codec,
     size: payload.length,
     now,
     memoryTtlMs: engine.memoryTtlMs,

@@ -6,7 +6,7 @@ import { Limiter } from '../flight/limiter.ts'
 import { thisContext } from '../flight/nesting.ts'
 import { Waiters } from '../flight/waiters.ts'
 import { seedOf } from '../core/early-refresh.ts'
-import type { Clock, CodecPort, Memory, Token } from '../ports.ts'
+import type { Clock, CodecPort, Memory, StorePort } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { Echoes, heed } from './heed.ts'
@@ -14,7 +14,7 @@ import { Hearing } from './hearing.ts'
 import { Listeners } from './listeners.ts'
 import { Looks } from './look.ts'
 import type { CacheRules } from './options.ts'
-import { Outbox } from './outbox.ts'
+import { Outbox, type OutboxOptions } from './outbox.ts'
 import { StoreAccess } from './store-access.ts'
 import { tokens } from './tokens.ts'
 import { Writes } from './writes.ts'
@@ -32,11 +32,19 @@ const memoryTtlWithoutBusMs = 5_000
 export function makeEngine(rules: CacheRules, environment: Environment): Engine {
   const { clock } = rules
   const { id, newToken } = tokens()
-  const listeners = new Listeners()
   const storePort = rules.enabled ? rules.store : undefined
-  const outbox = new Outbox(clock, newToken)
-  const background = new Background((error) => {
-    listeners.tell('storeFailed', () => ({ operation: 'background', error }))
+  const detached = thisContext()
+  const listeners = new Listeners()
+  const waiters = new Waiters()
+  const evenSo: OutboxOptions['send'] = (run) => engine.store!.evenSo('replay', run)
+  const outbox = new Outbox({
+    clock,
+    newToken,
+    detached,
+    send: evenSo,
+    onOverflow: () => {
+      listeners.tell('invalidationsLost', () => ({ remembered: outbox.size }))
+    },
   })
   const hearing = new Hearing(
     {
@@ -45,16 +53,11 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
         listeners.tell('bus', () => ({ state }))
         if (state === 'up') waiters.rouseAll()
       },
-      onServerChange: () => {
-        outbox.repeatRecent()
-        const send = (run: Parameters<StoreAccess['during']>[1]): Promise<void> =>
-          engine.store!.during('replay', run as never)
-        void background.track(outbox.replay(send as never).catch(() => {}))
-      },
+      onSilence: () => engine.store!.session.reconnect('bus'),
+      onServerChange: () => outbox.repeatRecent(),
     },
     storePort === undefined,
   )
-  const waiters = new Waiters()
   const engine: Engine = {
     clock,
     memory:
@@ -72,28 +75,34 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     waiters,
     cooldowns: new Cooldowns(),
     limiter: new Limiter(clock, rules.limit.concurrency, rules.limit.queueMs),
-    background,
+    background: new Background((error) => {
+      listeners.tell('storeFailed', () => ({ operation: 'background', error }))
+    }),
     writes: new Writes(),
     echoes: new Echoes(),
     outbox,
     listeners,
     seed: seedOf(clock.random()),
     newToken,
-    detached: thisContext(),
+    detached,
     waitUntil: rules.waitUntil,
-    closed: false,
+    changes: 0,
+    remembers: rules.enabled,
+    state: 'open',
   }
-  if (storePort !== undefined) connect(engine, rules, id)
+  if (storePort !== undefined) connect(engine, rules, { id, store: storePort })
   return engine
 }
 
-function connect(engine: Engine, rules: CacheRules, id: Token): void {
+function connect(
+  engine: Engine,
+  rules: CacheRules,
+  to: { readonly id: string; readonly store: StorePort },
+): void {
   const { hearing, listeners, outbox, clock } = engine
-  // Messages may come while the session is being opened: the engine is complete but for it.
   const store = new StoreAccess({
-    store: rules.store!,
+    ...to,
     namespace: rules.namespace,
-    id,
     clock,
     storeTimeoutMs: rules.storeTimeoutMs,
     connectTimeoutMs: rules.connectTimeoutMs,
@@ -104,16 +113,17 @@ function connect(engine: Engine, rules: CacheRules, id: Token): void {
     onBreaker: (state) => listeners.tell('breaker', () => ({ state })),
     beat: hearing.beat,
     recover: async () => {
-      await outbox.replay((run) => store.during('replay', run))
+      await outbox.drain()
       hearing.recovered()
     },
   })
   function beatNow(): Promise<unknown> {
-    // Asked again when the session is there: it may tell of its bus before `open` has returned.
+    // In the next turn: the session may tell of its bus before `open` has returned.
     return Promise.resolve().then(() => store.call('beat', hearing.beat))
   }
   engine.store = store
-  if (!store.session.hasBus)
+  if (!store.session.hasBus) {
     engine.memoryTtlMs = Math.min(engine.memoryTtlMs, memoryTtlWithoutBusMs)
+  }
   hearing.start(beatNow)
 }

@@ -31,7 +31,9 @@ export function checkNames(given: unknown, level: Level, prefix: string): Given 
   const read: Record<string, unknown> = {}
   for (const name of level.names) {
     const option = options[name]
-    if (option !== undefined) read[name] = option
+    // Functions as methods of the user's object, which may use `this`.
+    if (typeof option === 'function') read[name] = option.bind(options) as unknown
+    else if (option !== undefined) read[name] = option
   }
   return read
 }

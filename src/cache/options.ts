@@ -3,7 +3,8 @@
  * wonder whether a ttl is a number. Everything wrong is refused here with a sentence; what the user
  * gave is read, never changed and never kept. How one entry lives is in entry-rules.ts.
  */
-import type { Call, CacheOptions, Definition, EntryOptions } from '../api.ts'
+import type { Call, CacheOptions, Definition, Duration, EntryOptions } from '../api.ts'
+import { eventNames } from '../core/events.ts'
 import { durationMs } from '../core/duration.ts'
 import { invalidOption } from '../core/errors.ts'
 import type { Clock, CodecPort, StorePort } from '../ports.ts'
@@ -166,6 +167,25 @@ function remember(base: EntryRules, spelling: string, rules: EntryRules): void {
   known.set(spelling, rules)
 }
 
+const oneOffLevel: Level = {
+  names: new Set([...entryLevel.names, ...ofCalls]),
+  later: new Set(['tags']),
+  elsewhere: onlyOfCaches,
+}
+
+/** Options of one call: how its entry lives, and what the call itself wants. */
+export function resolveOneOff(
+  base: EntryRules,
+  options: unknown,
+): { readonly rules: EntryRules; readonly call: ResolvedCall | undefined } {
+  if (options === undefined) return { rules: base, call: undefined }
+  const { signal, timeout, maxAge, ...entry } = checkNames(options, oneOffLevel, '')
+  return {
+    rules: resolveEntry(base, entry as EntryOptions<unknown, unknown>, 'getOrLoad'),
+    call: resolveCall({ signal, timeout, maxAge } as Call),
+  }
+}
+
 export function resolveDefinition(
   base: EntryRules,
   definition: Definition<unknown, unknown>,
@@ -178,12 +198,11 @@ export function resolveDefinition(
   if (key !== undefined && typeof key !== 'function') {
     throw invalidOption(`${prefix}key`, 'a function of the argument', key)
   }
-  // As methods of the user's object, which may use `this`.
   return {
     definition: {
       name,
-      load: load.bind(definition) as Definition<unknown, unknown>['load'],
-      key: key?.bind(definition) as ((arg: unknown) => unknown) | undefined,
+      load: load as Definition<unknown, unknown>['load'],
+      key: key as ((arg: unknown) => unknown) | undefined,
       version: versionOf(version, prefix),
     },
     rules: derive(layOver(base.stated, given, prefix), given, prefix),
@@ -224,4 +243,18 @@ function versionOf(given: unknown, prefix: string): string | number | undefined 
   if (given === undefined || typeof given === 'string') return given
   if (typeof given === 'number' && Number.isFinite(given)) return given
   throw invalidOption(`${prefix}version`, 'text or a number', given)
+}
+
+const closeLevel: Level = { names: new Set(['timeout']) }
+
+export function resolveClose(how: unknown): { readonly timeout?: Duration } {
+  return how === undefined ? {} : checkNames(how, closeLevel, 'close.')
+}
+
+const events: Level = { names: new Set(eventNames) }
+
+export function checkEvent(event: unknown, listener: unknown): void {
+  if (typeof event !== 'string') throw invalidOption('on', "an event's name", event)
+  checkNames({ [event]: true }, events, 'on.')
+  if (typeof listener !== 'function') throw invalidOption(`on.${event}`, 'a function', listener)
 }

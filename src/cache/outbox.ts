@@ -1,8 +1,8 @@
 /**
  * Invalidations that the store did not take. They were applied to this process at once and their
- * callers were told (`STORE_UNAVAILABLE`); here they wait, and are repeated before the store is
- * believed again. A write waits as an invalidation of its key, never as a value: a newer one may
- * have been written meanwhile.
+ * callers were told (`STORE_UNAVAILABLE`); here they wait, and are repeated until they are taken.
+ * Until then the store is not asked about their keys: it still holds what was invalidated. A write
+ * waits as an invalidation of its key, never as a value: a newer one may have been written since.
  *
  * What was taken is remembered for a minute too: a server that took over from another may never
  * have heard of it.
@@ -10,42 +10,61 @@
 import type { Clock, StoreSession, Token } from '../ports.ts'
 
 const rememberMs = 60_000
-const most = 10_000
+const most = 100_000
+const batchSize = 500
+const retryMs = { first: 100, most: 1_000 }
+
+type Change = 'invalidate' | 'expire'
+/** One per miss, compared by identity: what is missed during its own replay waits on. */
+interface Missed {
+  readonly what: Change
+}
+
+export interface OutboxOptions {
+  readonly clock: Clock
+  newToken(): Token
+  /** Sends to the store, under its deadline; rejects when it was not taken. */
+  send(run: (session: StoreSession) => Promise<void>): Promise<void>
+  /** Runs in the cache's own context. */
+  detached<T>(run: () => T): T
+  /** More was missed than can be remembered. */
+  onOverflow(): void
+}
 
 export class Outbox {
-  readonly #clock: Clock
-  readonly #newToken: () => Token
-  readonly #waiting = new Map<string, 'invalidate' | 'expire'>()
+  readonly #options: OutboxOptions
+  readonly #waiting = new Map<string, Missed>()
   readonly #taken = new Map<string, number>()
-  /** More was lost than is remembered here. */
-  #overflowed = false
+  #stop: (() => void) | undefined
+  #draining: Promise<void> | undefined
 
-  constructor(clock: Clock, newToken: () => Token) {
-    this.#clock = clock
-    this.#newToken = newToken
+  constructor(options: OutboxOptions) {
+    this.#options = options
   }
 
   get size(): number {
     return this.#waiting.size
   }
 
-  /** Whether some of what was lost could not even be remembered. */
-  get overflowed(): boolean {
-    return this.#overflowed
+  /** Whether the store holds something of this key that is known to be outdated. */
+  has(key: string): boolean {
+    return this.#waiting.size > 0 && this.#waiting.has(key)
   }
 
-  missed(keys: readonly string[], what: 'invalidate' | 'expire'): void {
+  missed(keys: readonly string[], what: Change): void {
     for (const key of keys) {
-      if (this.#waiting.get(key) === 'invalidate') continue
-      this.#waiting.set(key, what)
+      const before = this.#waiting.get(key)
+      this.#waiting.delete(key)
+      this.#waiting.set(key, { what: before?.what === 'invalidate' ? 'invalidate' : what })
       if (this.#waiting.size <= most) continue
-      this.#overflowed = true
       this.#waiting.delete(this.#waiting.keys().next().value!)
+      this.#options.onOverflow()
     }
+    this.#retryLater(retryMs.first)
   }
 
   taken(keys: readonly string[]): void {
-    const now = this.#clock.now()
+    const now = this.#options.clock.now()
     for (const key of keys) {
       this.#waiting.delete(key)
       this.#taken.delete(key)
@@ -57,27 +76,53 @@ export class Outbox {
     }
   }
 
-  /** What the last minute's invalidations were, as if the store had not taken them. */
+  /** The last minute's invalidations wait again, as if the store had not taken them. */
   repeatRecent(): void {
-    const since = this.#clock.now() - rememberMs
+    const since = this.#options.clock.now() - rememberMs
     const recent = [...this.#taken].filter(([, at]) => at > since).map(([key]) => key)
-    this.missed(recent, 'invalidate')
+    if (recent.length > 0) this.missed(recent, 'invalidate')
   }
 
-  /** Rejects when the store did not take them; the rest waits on. */
-  async replay(
-    send: (run: (session: StoreSession) => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const batch = 500
-    while (this.#waiting.size > 0) {
-      const entries = [...this.#waiting].slice(0, batch)
-      for (const what of ['invalidate', 'expire'] as const) {
-        const keys = entries.filter(([, kind]) => kind === what).map(([key]) => key)
-        if (keys.length === 0) continue
-        await send((session) => session[what](keys, this.#newToken()))
-        for (const key of keys) if (this.#waiting.get(key) === what) this.#waiting.delete(key)
+  /** Repeats what waits, now. Never rejects: what is not taken now is tried again. */
+  drain(): Promise<void> {
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined
+    })
+    return this.#draining
+  }
+
+  close(): void {
+    this.#stop?.()
+    this.#waiting.clear()
+  }
+
+  async #drain(): Promise<void> {
+    this.#stop?.()
+    this.#stop = undefined
+    try {
+      while (this.#waiting.size > 0) {
+        const batch = [...this.#waiting].slice(0, batchSize)
+        await this.#send(batch, 'invalidate')
+        await this.#send(batch, 'expire')
       }
+    } catch {
+      this.#retryLater(retryMs.most)
     }
-    this.#overflowed = false
+  }
+
+  async #send(batch: readonly (readonly [string, Missed])[], what: Change): Promise<void> {
+    const sent = batch.filter(([, missed]) => missed.what === what)
+    if (sent.length === 0) return
+    const keys = sent.map(([key]) => key)
+    await this.#options.send((session) => session[what](keys, this.#options.newToken()))
+    for (const [key, missed] of sent) {
+      if (this.#waiting.get(key) === missed) this.#waiting.delete(key)
+    }
+  }
+
+  #retryLater(ms: number): void {
+    if (this.#stop !== undefined || this.#waiting.size === 0) return
+    const { clock, detached } = this.#options
+    this.#stop = detached(() => clock.after(ms, () => void this.drain()))
   }
 }

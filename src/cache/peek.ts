@@ -1,18 +1,23 @@
 /** A look without a load, and without consequences: nothing is refreshed. */
 import type { Peek } from '../api.ts'
-import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
+import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
 import { isAlive, type Entry } from './entry.ts'
 import { isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { given } from './values.ts'
 
 export async function peek(engine: Engine, source: Source, key: string): Promise<Peek<unknown>> {
-  if (engine.closed) throw closed(key)
+  if (engine.state !== 'open') throw closed(key)
   const { rules } = source
   const held = usesMemory(engine, rules) ? engine.memory!.get(key) : undefined
-  if (held !== undefined && isTrusted(engine, held, engine.clock.now()))
-    return seen(engine, source, held)
-  if (!usesStore(engine, rules)) return seen(engine, source, undefined)
+  const now = engine.clock.now()
+  const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
+  // One that is not fresh may have been replaced in the store: nobody is told of that.
+  if (known !== undefined && now < known.freshUntil) return seen(engine, source, known)
+  if (!mayAsk(engine, rules, key)) {
+    const usable = known ?? (engine.store === undefined ? undefined : lastResort(engine, held, now))
+    return seen(engine, source, usable)
+  }
   const found = await engine.looks.at(engine, source, key, held)
   if (found.type === 'entry') return seen(engine, source, found.entry)
   if (found.type === 'none') return seen(engine, source, undefined)

@@ -2,14 +2,15 @@ import type { Engine } from './engine.ts'
 
 /** Serverless platforms keep a process awake for what they were told of. */
 export function giveToPlatform(engine: Engine, work: Promise<unknown>): void {
+  if (engine.waitUntil === undefined) return
+  const failed = (error: unknown): void => {
+    const at = { name: '', key: '' }
+    engine.listeners.tell('callbackFailed', () => ({ ...at, callback: 'waitUntil', error }))
+  }
   try {
-    engine.waitUntil?.(work)
+    const result: unknown = engine.waitUntil(work)
+    if (result instanceof Promise) result.catch(failed)
   } catch (error) {
-    engine.listeners.tell('callbackFailed', () => ({
-      name: '',
-      key: '',
-      callback: 'waitUntil',
-      error,
-    }))
+    failed(error)
   }
 }

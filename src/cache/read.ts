@@ -3,24 +3,26 @@
  * own. First what can be had at once; nobody waits who need not.
  */
 import { decide, mayCover } from '../core/decide.ts'
-import type { LoadReason } from '../core/events.ts'
-import type { Flight } from '../flight/flight.ts'
+import { BreakwaterError } from '../core/errors.ts'
+import { refuseCycle } from '../flight/nesting.ts'
 import {
+  mayAsk,
   usesMemory,
-  usesStore,
   type Answer,
   type Engine,
+  type Flying,
   type Source,
   type Target,
   type Work,
 } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { coverBy, isFailure } from './failure.ts'
 import { isTrusted, lastResort } from './keep.ts'
-import { closed, staleAnswer } from './load.ts'
-import type { Found } from './look.ts'
+import { closed } from './load.ts'
+import { isOvertaken, type Found } from './look.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
-import { bounded, wantedBy, type Wanted } from './wanted.ts'
+import { bounded, leftOf, wantedBy, type Wanted } from './wanted.ts'
 
 /** Resolves with an answer that this caller may use. */
 export function read(
@@ -28,24 +30,25 @@ export function read(
   target: Target,
   call: ResolvedCall | undefined,
 ): Promise<Answer> {
-  if (engine.closed) return Promise.reject(closed(target.key))
+  if (engine.state !== 'open') return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
   return attempt(engine, target, wantedBy(call, engine.clock.now()))
 }
 
 /** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
 export function canLookFirst(engine: Engine, source: Source, key: string): boolean {
-  if (engine.closed || !usesStore(engine, source.rules) || !engine.store!.isUp) return false
-  return engine.flights.current(key)?.forCallers !== true
+  if (engine.state !== 'open' || !mayAsk(engine, source.rules, key) || !engine.store!.isUp)
+    return false
+  return engine.flights.current(key)?.purpose !== 'read'
 }
 
 /** A read that has looked in the store already, with nothing in memory. */
-export function readFound(engine: Engine, target: Target, found: Found): Answer | Promise<Answer> {
+export async function readFound(engine: Engine, target: Target, found: Found): Promise<Answer> {
   const wanted = wantedBy(undefined, engine.clock.now())
   return afterLook(engine, target, wanted, { found, held: undefined })
 }
 
-function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {
+async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {
   const { key, source } = target
   const { rules } = source
   const now = engine.clock.now()
@@ -53,20 +56,16 @@ function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<Answer
   const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
   if (known !== undefined) {
     const answer = serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
-    if (answer !== undefined) return Promise.resolve(answer)
+    if (answer !== undefined) return answer
   }
   const running = joinable(engine, key, wanted)
-  if (running?.forCallers === true) {
-    return settle(engine, target, wanted, {
-      flight: running,
-      started: false,
-      strict: isStrict(wanted),
-    })
+  if (running?.purpose === 'read') {
+    return settle(engine, target, wanted, { flight: running, started: false })
   }
-  if (known === undefined && usesStore(engine, rules) && !engine.store!.isDown) {
+  if (known === undefined && mayAsk(engine, rules, key)) {
     const look = engine.looks.at(engine, source, key, held)
-    const found = wanted.call === undefined ? look : bounded(engine, look, wanted)
-    return found.then((it) => afterLook(engine, target, wanted, { found: it, held }))
+    const found = await bounded(engine, key, look, wanted)
+    return afterLook(engine, target, wanted, { found, held })
   }
   const usable = known ?? (engine.store === undefined ? undefined : lastResort(engine, held, now))
   return proceed(engine, target, wanted, { known: usable, seen: known?.stamp, gone: false })
@@ -78,20 +77,24 @@ function afterLook(
   wanted: Wanted,
   looked: { readonly found: Found; readonly held: Entry | undefined },
 ): Answer | Promise<Answer> {
-  const { found } = looked
+  const { found, held } = looked
+  const now = engine.clock.now()
   switch (found.type) {
     case 'none':
       return proceed(engine, target, wanted, { known: undefined, seen: found.seen, gone: false })
     case 'gone': {
-      const known = lastResort(engine, looked.held, engine.clock.now())
+      // Unless a change has removed it meanwhile.
+      const still = held !== undefined && engine.memory!.get(target.key) === held
+      const known = still ? lastResort(engine, held, now) : undefined
       return proceed(engine, target, wanted, { known, seen: undefined, gone: true })
     }
     case 'entry': {
       const { entry } = found
-      const now = engine.clock.now()
-      const answer = serve(engine, target, entry, { now, since: wanted.since, tier: 'store' })
+      const overtaken = isOvertaken(engine, found)
+      const how = { now, since: wanted.since, tier: 'store', asItIs: overtaken } as const
+      const answer = serve(engine, target, entry, how)
       if (answer !== undefined) return answer
-      const known = found.outdated ? undefined : entry
+      const known = overtaken ? undefined : entry
       return proceed(engine, target, wanted, { known, seen: entry.stamp, gone: false })
     }
   }
@@ -110,70 +113,50 @@ function proceed(
   target: Target,
   wanted: Wanted,
   standing: Standing,
-): Promise<Answer> {
+): Promise<Answer> | Answer {
   const { key, source } = target
   const { rules } = source
   const { known } = standing
   const now = engine.clock.now()
-  if (engine.closed) return Promise.reject(closed(key))
-  if (known?.uncacheable !== undefined && now < known.freshUntil) {
-    if (known.uncacheable === 'private') return alone(engine, target, wanted, 'private')
-    const flight = joinable(engine, key, wanted)
-    if (flight !== undefined) {
-      return settle(engine, target, wanted, { flight, started: false, strict: isStrict(wanted) })
-    }
-    return begin(engine, target, wanted, { ...standing, known: undefined, alone: 'uncacheable' })
-  }
+  if (engine.state === 'closed') throw closed(key)
+  const marked = known?.uncacheable !== undefined && now < known.freshUntil
+  if (marked && known.uncacheable === 'private') return alone(engine, target, wanted)
   if (standing.gone || engine.store?.isDown === true) {
     const answer =
       known && serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
-    if (answer !== undefined) return Promise.resolve(answer)
+    if (answer !== undefined) return answer
   }
   const cooldown = engine.cooldowns.get(key, now)
   if (cooldown !== undefined) {
-    if (known !== undefined && known.startedAt >= wanted.since && mayCover(known, now, rules)) {
-      return Promise.resolve(staleAnswer(engine, key, known))
+    if (
+      known !== undefined &&
+      known.startedAt >= wanted.since &&
+      mayCover(known, now, rules) &&
+      isFailure(engine, source, key, cooldown.error)
+    ) {
+      return coverBy(engine, source, key, { known, since: wanted.since })!
     }
-    if (!cooldown.covered) return Promise.reject(cooldown.error)
+    if (!cooldown.covered) throw cooldown.error
   }
   const running = joinable(engine, key, wanted)
   if (running !== undefined) {
-    return settle(engine, target, wanted, {
-      flight: running,
-      started: false,
-      strict: isStrict(wanted),
-    })
+    return settle(engine, target, wanted, { flight: running, started: false })
   }
-  return begin(engine, target, wanted, standing)
-}
-
-function begin(
-  engine: Engine,
-  target: Target,
-  wanted: Wanted,
-  standing: Standing & { readonly alone?: 'uncacheable' },
-): Promise<Answer> {
-  const known = standing.known?.uncacheable === undefined ? standing.known : undefined
-  const reason: LoadReason = known === undefined ? 'miss' : 'stale'
+  const older = known?.uncacheable === undefined ? known : undefined
   const flight = startFlight(engine, {
     target,
-    reason,
+    reason: older === undefined ? 'miss' : 'stale',
     since: wanted.since,
     mode: 'share',
-    known,
+    known: older,
     seen: standing.seen,
-    unleased: standing.alone ?? (standing.gone ? 'store' : undefined),
+    unleased: marked ? 'uncacheable' : standing.gone ? 'store' : undefined,
   })
-  return settle(engine, target, wanted, { flight, started: true, strict: isStrict(wanted) })
+  return settle(engine, target, wanted, { flight, started: true })
 }
 
 /** A load for this call and nobody else. */
-function alone(
-  engine: Engine,
-  target: Target,
-  wanted: Wanted,
-  why: 'private' | 'uncacheable',
-): Promise<Answer> {
+function alone(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {
   const flight = startFlight(engine, {
     target,
     reason: 'miss',
@@ -181,9 +164,9 @@ function alone(
     mode: 'alone',
     known: undefined,
     seen: undefined,
-    unleased: why,
+    unleased: 'private',
   })
-  return settle(engine, target, wanted, { flight, started: true, strict: true })
+  return settle(engine, target, wanted, { flight, started: true })
 }
 
 /** Joins a flight, and makes sure that its answer is one that this caller may use. */
@@ -191,29 +174,53 @@ export async function settle(
   engine: Engine,
   target: Target,
   wanted: Wanted,
-  joined: { readonly flight: Flight<Answer>; readonly started: boolean; readonly strict: boolean },
+  joined: { readonly flight: Flying; readonly started: boolean },
 ): Promise<Answer> {
-  const { flight, started, strict } = joined
-  const { call, giveUpAt } = wanted
-  const timeoutMs = giveUpAt === undefined ? undefined : Math.max(0, giveUpAt - engine.clock.now())
-  const answer = await flight.join({ clock: engine.clock, signal: call?.signal, timeoutMs, strict })
+  const { flight, started } = joined
+  const { key, source } = target
+  const { call, since, forced } = wanted
+  const { clock } = engine
+  if (!started) refuseCycle(engine, key)
+  const cover = (): Answer | undefined =>
+    forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since })
+  const now = clock.now()
+  const { softTimeoutMs } = source.rules
+  const soft = softTimeoutMs !== undefined && !forced
+  let answer: Answer
+  try {
+    answer = await flight.join({
+      clock,
+      signal: call?.signal,
+      timeout: leftOf(wanted, now),
+      softMs: soft ? Math.max(0, flight.begunAt + softTimeoutMs - now) : undefined,
+      cover,
+    })
+  } catch (error) {
+    if (isOwnDoing(error, call)) throw error
+    const stale = cover()
+    if (stale === undefined || !isFailure(engine, source, key, error)) throw error
+    return stale
+  }
   if (answer.private && !(started && answer.entry.uncacheable === undefined)) {
-    return alone(engine, target, wanted, 'private')
+    return alone(engine, target, wanted)
   }
   const { entry } = answer
-  if (entry.startedAt < wanted.since) return attempt(engine, target, wanted)
-  if (decide(entry, engine.clock.now(), target.source.rules) === 'stale') {
+  if (entry.startedAt < since) return attempt(engine, target, wanted)
+  if (answer.outcome === 'stale' && decide(entry, clock.now(), source.rules) === 'stale') {
     startRefresh(engine, target, entry, 'stale')
   }
   return answer
 }
 
-function isStrict(wanted: Wanted): boolean {
-  return wanted.since !== -Infinity
+/** Errors that no older value covers: the caller left, its patience ended, or the cache did. */
+function isOwnDoing(error: unknown, call: ResolvedCall | undefined): boolean {
+  if (call?.signal?.aborted === true && error === call.signal.reason) return true
+  if (!(error instanceof BreakwaterError)) return false
+  return error.code === 'WAIT_TIMEOUT' || error.code === 'CYCLE' || error.code === 'CLOSED'
 }
 
 /** The flight that this caller can wait for, if there is one. */
-function joinable(engine: Engine, key: string, wanted: Wanted): Flight<Answer> | undefined {
+function joinable(engine: Engine, key: string, wanted: Wanted): Flying | undefined {
   const flight = engine.flights.current(key)
   if (flight === undefined || flight.doomed) return undefined
   if (flight.startedAt !== undefined && flight.startedAt < wanted.since) return undefined
@@ -225,7 +232,13 @@ function serve(
   engine: Engine,
   target: Target,
   entry: Entry,
-  how: { readonly now: number; readonly since: number; readonly tier: 'memory' | 'store' },
+  how: {
+    readonly now: number
+    readonly since: number
+    readonly tier: 'memory' | 'store'
+    /** Overtaken by a change: for those who had asked, and nothing begins with it. */
+    readonly asItIs?: boolean
+  },
 ): Answer | undefined {
   if (entry.uncacheable !== undefined || entry.startedAt < how.since) return undefined
   const decision = decide(entry, how.now, target.source.rules)
@@ -233,14 +246,11 @@ function serve(
     case 'serve':
       return { entry, outcome: 'hit', tier: how.tier, private: false }
     case 'early':
-    case 'stale':
-      startRefresh(engine, target, entry, decision)
-      return {
-        entry,
-        outcome: decision === 'early' ? 'hit' : 'stale',
-        tier: how.tier,
-        private: false,
-      }
+    case 'stale': {
+      if (how.asItIs !== true) startRefresh(engine, target, entry, decision)
+      const outcome = decision === 'early' ? 'hit' : 'stale'
+      return { entry, outcome, tier: how.tier, private: false }
+    }
     case 'load':
       return undefined
   }

@@ -1,17 +1,15 @@
 /** Flights are started here: for a caller, or in the background while an older value is served. */
-import { Flight } from '../flight/flight.ts'
-import type { Answer, Engine, Target, Work } from './engine.ts'
+import { Flight, type Purpose } from '../flight/flight.ts'
+import { refuseCycle } from '../flight/nesting.ts'
+import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { fly } from './fetch.ts'
 import { giveToPlatform } from './platform.ts'
 
-/** For a caller: the flight that others join from now on, or (`alone`) one of its own. */
-export function startFlight(engine: Engine, work: Work): Flight<Answer> {
-  const flight = new Flight<Answer>(
-    engine,
-    work.target.key,
-    work.mode === 'force' ? 'refresh' : 'read',
-  )
+/** For a caller: the flight that others join from now on, or (`alone`) one of its own. Throws `CYCLE`. */
+export function startFlight(engine: Engine, work: Work): Flying {
+  refuseCycle(engine, work.target.key)
+  const flight = flightOf(engine, work, work.mode === 'force' ? 'refresh' : 'read')
   if (work.mode === 'alone') engine.flights.addAlone(flight)
   else engine.flights.add(flight)
   void engine.background.track(fly(engine, work, flight))
@@ -29,13 +27,18 @@ export function startRefresh(
   reason: 'early' | 'stale',
 ): void {
   const { key } = target
-  if (engine.closed || engine.flights.current(key) !== undefined) return
+  if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (reason === 'early' && engine.limiter.queued > 0) return
   if (engine.cooldowns.get(key, engine.clock.now()) !== undefined) return
   engine.detached(() => {
-    const flight = new Flight<Answer>(engine, key, 'background')
-    engine.flights.add(flight)
     const work: Work = { target, reason, since: -Infinity, mode: 'share', known, seen: known.stamp }
+    const flight = flightOf(engine, work, 'background')
+    engine.flights.add(flight)
     giveToPlatform(engine, engine.background.track(fly(engine, work, flight)))
   })
+}
+
+function flightOf(engine: Engine, work: Work, purpose: Purpose): Flying {
+  const now = engine.clock.now()
+  return new Flight<Answer, Work>(engine, { key: work.target.key, purpose, work, now })
 }

@@ -3,11 +3,12 @@
  * in memory derives the key, compares two instants, adds to a counter, and returns a promise that
  * was made when the entry came in.
  */
-import type { Awaitable, Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
-import type { EntryRules, ResolvedDefinition } from './options.ts'
-import { answered, isFallback, withFallback } from './answer.ts'
+import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
+import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
+import { answered, isFallback, type Fallback } from './answer.ts'
 import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { listOf } from './list-of.ts'
 import { promiseOf } from './keep.ts'
 import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
@@ -35,14 +36,15 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     source,
     load: (ctx: LoadContext) => definition.load(arg, ctx),
   })
-  const valueFrom = async (
+  const answerFrom = (
     arg: unknown,
     key: string,
-    run: (target: Target) => Awaitable<Answer>,
-  ): Promise<unknown> => {
-    const answer = await withFallback(engine, source, { key, arg }, async () =>
-      run(targetFor(arg, key)),
-    )
+    call: ResolvedCall | undefined,
+    run: (target: Target) => Promise<Answer>,
+  ): Promise<Answer | Fallback> =>
+    answered(engine, { source, key, arg, call }, () => run(targetFor(arg, key)))
+  const valueFrom = async (...asked: Parameters<typeof answerFrom>): Promise<unknown> => {
+    const answer = await answerFrom(...asked)
     return isFallback(answer) ? answer.value : given(answer.entry, rules)
   }
   const counted = (entry: Entry, key: string): void => {
@@ -52,13 +54,15 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
 
   const get = (arg: unknown, call?: Call): Promise<unknown> => {
     let key: string
+    let wants: ResolvedCall | undefined
     try {
       key = keyFor(arg)
+      wants = resolveCall(call)
     } catch (error) {
       return Promise.reject(error)
     }
-    if (call !== undefined) {
-      return valueFrom(arg, key, (target) => read(engine, target, resolveCall(call)))
+    if (wants !== undefined) {
+      return valueFrom(arg, key, wants, (target) => read(engine, target, wants))
     }
     const held = memory?.get(key)
     if (held !== undefined) {
@@ -76,10 +80,10 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
           counted(found.entry, key)
           return given(found.entry, rules)
         }
-        return valueFrom(arg, key, (target) => readFound(engine, target, found))
+        return valueFrom(arg, key, undefined, (target) => readFound(engine, target, found))
       })
     }
-    return valueFrom(arg, key, (target) => read(engine, target, undefined))
+    return valueFrom(arg, key, undefined, (target) => read(engine, target, undefined))
   }
 
   return {
@@ -88,32 +92,35 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     get,
     lookup: async (arg, call) => {
       const key = keyFor(arg)
-      const resolved = resolveCall(call)
-      const answer = await withFallback(engine, source, { key, arg }, () =>
-        read(engine, targetFor(arg, key), resolved),
-      )
-      if (isFallback(answer)) return answer
-      return story(answer, rules)
+      const wants = resolveCall(call)
+      const answer = await answerFrom(arg, key, wants, (target) => read(engine, target, wants))
+      return isFallback(answer) ? answer : story(answer, rules)
     },
     refresh: async (arg, call) => {
       const key = keyFor(arg)
-      const answer = await answered(engine, source, key, () =>
-        refresh(engine, targetFor(arg, key), resolveCall(call)),
+      const wants = resolveCall(call)
+      // No fallback: whoever forces a load wants to know that it failed.
+      const answer = await answered(
+        engine,
+        { source: { ...source, rules: { ...rules, fallback: undefined } }, key, arg, call: wants },
+        () => refresh(engine, targetFor(arg, key), wants),
       )
-      return given(answer.entry, rules)
+      return given((answer as Answer).entry, rules)
     },
-    getMany: async (args, call) => Promise.all(args.map((arg) => get(arg, call))),
-    getManySettled: async (args, call) => Promise.allSettled(args.map((arg) => get(arg, call))),
+    getMany: async (args, call) => Promise.all(listOf(args).map((arg) => get(arg, call))),
+    getManySettled: async (args, call) =>
+      Promise.allSettled(listOf(args).map((arg) => get(arg, call))),
     peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
     set: async (arg, value, options) => {
       const key = keyFor(arg)
       const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
       await set(engine, { ...source, rules: own }, key, value)
     },
-    invalidate: async (arg) => change(engine, [keyFor(arg)], 'invalidate'),
-    invalidateMany: async (args) => change(engine, args.map(keyFor), 'invalidate'),
-    expire: async (arg) => change(engine, [keyFor(arg)], 'expire'),
-    expireMany: async (args) => change(engine, args.map(keyFor), 'expire'),
+    invalidate: async (arg) => change(engine, [keyFor(arg)], 'invalidate', counters),
+    invalidateMany: async (args) =>
+      change(engine, listOf(args).map(keyFor), 'invalidate', counters),
+    expire: async (arg) => change(engine, [keyFor(arg)], 'expire', counters),
+    expireMany: async (args) => change(engine, listOf(args).map(keyFor), 'expire', counters),
   }
 }
 

@@ -4,11 +4,9 @@
  * place at the deadline and is counted as abandoned.
  */
 import { BreakwaterError } from '../core/errors.ts'
-import { longestTimerMs } from '../core/lifetime.ts'
-import type { Flight } from '../flight/flight.ts'
 import type { Place } from '../flight/limiter.ts'
 import { inside } from '../flight/nesting.ts'
-import type { Answer, Engine, Work } from './engine.ts'
+import type { Engine, Flying, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { loadContext, type Said } from './load-context.ts'
 
@@ -24,7 +22,7 @@ export interface Ran {
 export interface Run {
   readonly engine: Engine
   readonly work: Work
-  readonly flight: Flight<Answer>
+  readonly flight: Flying
   readonly place: Place
   readonly controller: AbortController
 }
@@ -45,7 +43,7 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
     previous,
     rules,
   })
-  const stop = clock.after(Math.min(rules.loadTimeoutMs, longestTimerMs), () => {
+  const stop = clock.after(rules.loadTimeoutMs, () => {
     controller.abort(
       new BreakwaterError(
         'LOAD_TIMEOUT',
@@ -64,6 +62,7 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
     return { value, said, previous, startedAt, endedAt: clock.now() }
   } finally {
     stop()
+    flight.over = true
     if (ended) place.leave()
     else place.abandon(settled)
   }

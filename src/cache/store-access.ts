@@ -27,10 +27,11 @@ export interface AccessOptions {
   /** Sends a beat and takes in what it brings. */
   beat(session: StoreSession): Promise<Beat>
   /** The store answers again; until this has settled well, nobody else is let through. */
-  recover(session: StoreSession): Promise<void>
+  recover(): Promise<void>
 }
 
-const probeMs = { first: 100, most: 1000 }
+const probeMs = { first: 100, most: 1_000 }
+const reconnectAfterMs = 5_000
 
 export class StoreAccess {
   readonly session: StoreSession
@@ -89,9 +90,7 @@ export class StoreAccess {
           if (this.#end(pending)) resolve(take(bytes))
         },
         (error: unknown) => {
-          if (!this.#end(pending)) return
-          this.#failed('read', error)
-          resolve(lost())
+          if (this.#failed('read', pending, error)) resolve(lost())
         },
       )
     })
@@ -130,9 +129,7 @@ export class StoreAccess {
           else late?.(result)
         },
         (error: unknown) => {
-          if (!this.#end(pending)) return
-          this.#failed(operation, error)
-          reject(gone(`${operation} failed`, error))
+          if (this.#failed(operation, pending, error)) reject(gone(`${operation} failed`, error))
         },
       )
     })
@@ -140,26 +137,36 @@ export class StoreAccess {
 
   /** Under the deadline from now on. */
   #begin(operation: string, overdue: (error: unknown) => void): Pending {
-    const heardBefore = this.#heard
-    const pending = new Pending(this.#clock.now(), (now) => {
+    const pending = new Pending(this.#clock.now(), this.#heard, this.session.received(), (now) => {
       const error = gone(`${operation} took longer than ${this.#options.storeTimeoutMs} ms`)
       this.#options.onFailed(operation, error)
-      if (this.#breaker.overdue(this.#heard > heardBefore, now)) this.#down(error)
+      if (this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
       overdue(error)
     })
     this.#deadlines.add(pending)
     return pending
   }
 
-  /** Something came back. False: too late, whoever asked was told otherwise. */
+  /** An answer came. False: too late, whoever asked was told otherwise. */
   #end(pending: Pending): boolean {
     this.#heard++
     return this.#deadlines.end(pending)
   }
 
-  #failed(operation: string, error: unknown): void {
+  /** True: in time, and to be told. A refusal is an answer; all else is a store that does not give any. */
+  #failed(operation: string, pending: Pending, error: unknown): boolean {
+    const refused = this.session.isRefusal(error)
+    if (refused) this.#heard++
+    if (!this.#deadlines.end(pending)) return false
     this.#options.onFailed(operation, error)
-    if (this.#breaker.fault(this.#clock.now())) this.#down(error)
+    const now = this.#clock.now()
+    if (!refused && this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
+    return true
+  }
+
+  /** Did a reply, or a byte of one, come since it was sent? A slow big reply fails only itself. */
+  #heardSince(pending: Pending): boolean {
+    return this.#heard !== pending.heard || this.session.received() !== pending.received
   }
 
   #onReady(ready: boolean): void {
@@ -207,13 +214,21 @@ export class StoreAccess {
     })
   }
 
+  /** One probe at a time on a connection: they must not pile up on one that is dead. */
   async #probe(nextMs: number): Promise<void> {
     if (this.#state !== 'down' || this.#probing) return
     if (!this.session.ready) return this.#probeLater(nextMs)
     this.#probing = true
+    const sentAt = this.#clock.now()
+    const stop = this.#clock.after(reconnectAfterMs, () => {
+      // Nothing for so long: perhaps a new connection finds what this one has lost.
+      if (this.#state === 'down') this.session.reconnect('commands')
+    })
     try {
-      await this.#timed('probe', this.#options.beat, undefined)
-      await this.#options.recover(this.session)
+      await this.#options.beat(this.session)
+      const late = this.#clock.now() - sentAt > this.#options.storeTimeoutMs
+      if (late) await this.#options.beat(this.session)
+      await this.#options.recover()
       if (this.#state !== 'down') return
       this.#breaker.close()
       this.#state = 'up'
@@ -221,12 +236,14 @@ export class StoreAccess {
     } catch {
       if (this.#state === 'down') this.#probeLater(nextMs)
     } finally {
+      stop()
       this.#probing = false
     }
   }
 
-  /** For `recover`: an operation under the deadline although the breaker is open. */
-  during<T>(operation: string, run: (session: StoreSession) => Promise<T>): Promise<T> {
+  /** Under the deadline, although the breaker may be open: what makes up for an outage. */
+  evenSo<T>(operation: string, run: (session: StoreSession) => Promise<T>): Promise<T> {
+    if (this.#state === 'closed') return Promise.reject(gone('the cache was closed'))
     return this.#timed(operation, run, undefined)
   }
 

@@ -25,16 +25,15 @@ export type Prepared =
 
 export function prepare(value: unknown, rules: EntryRules, forStore: boolean): Prepared {
   if (!forStore && (rules.values === 'share' || isScalar(value))) {
+    if (typeof value === 'string' && value.length > rules.maxBytes)
+      return tooLarge(value.length, rules)
     return { type: 'storable', value, payload: undefined, size: approximateSize(value) }
   }
   try {
     const payload = rules.codec.encode(value)
     const size = payload.length
     if (size > rules.maxBytes) {
-      return {
-        type: 'unstorable',
-        path: `$: ${size} bytes encoded, over maxBytes (${rules.maxBytes})`,
-      }
+      return tooLarge(size, rules)
     }
     return { type: 'storable', value: copy(value, payload, rules), payload, size }
   } catch (error) {
@@ -42,6 +41,20 @@ export function prepare(value: unknown, rules: EntryRules, forStore: boolean): P
       type: 'unstorable',
       path: error instanceof Unstorable ? error.message : `$: ${String(error)}`,
     }
+  }
+}
+
+function tooLarge(bytes: number, rules: EntryRules): Prepared {
+  return { type: 'unstorable', path: `$: ${bytes} bytes, over maxBytes (${rules.maxBytes})` }
+}
+
+/** What cannot be encoded is given as it is. */
+function cloned(value: unknown, rules: EntryRules): unknown {
+  if (isScalar(value)) return value
+  try {
+    return rules.codec.decode(rules.codec.encode(value))
+  } catch {
+    return value
   }
 }
 
@@ -58,7 +71,9 @@ export function decoded(payload: Uint8Array, rules: EntryRules): unknown {
 
 /** What one caller is given. */
 export function given(entry: Entry, rules: EntryRules): unknown {
-  return entry.payload === undefined ? entry.value : rules.codec.decode(entry.payload)
+  if (entry.payload !== undefined) return entry.codec!.decode(entry.payload)
+  // Loaded by a call that shares its values: this one does not.
+  return rules.values === 'clone' ? cloned(entry.value, rules) : entry.value
 }
 
 /** Bytes that memory must keep, for callers who get a copy each. */

@@ -1,5 +1,6 @@
 /** What one call wants beside the value: its own patience and its own idea of old. */
 import { BreakwaterError } from '../core/errors.ts'
+import { onAbort } from '../flight/on-abort.ts'
 import type { Engine } from './engine.ts'
 import type { ResolvedCall } from './options.ts'
 
@@ -8,6 +9,8 @@ export interface Wanted {
   /** Oldest acceptable start of a load. */
   readonly since: number
   readonly giveUpAt: number | undefined
+  /** Only a load of after the call will do, and no older value stands in for it. */
+  readonly forced: boolean
 }
 
 export function wantedBy(call: ResolvedCall | undefined, now: number): Wanted {
@@ -15,27 +18,42 @@ export function wantedBy(call: ResolvedCall | undefined, now: number): Wanted {
     call,
     since: call?.maxAgeMs === undefined ? -Infinity : now - call.maxAgeMs,
     giveUpAt: call?.timeoutMs === undefined ? undefined : now + call.timeoutMs,
+    forced: false,
   }
 }
 
-/** Under this call's own signal and timeout, for what other callers share. */
-export function bounded<T>(engine: Engine, work: Promise<T>, wanted: Wanted): Promise<T> {
+export function leftOf(
+  wanted: Wanted,
+  now: number,
+): { readonly leftMs: number; readonly ofMs: number } | undefined {
   const { call, giveUpAt } = wanted
-  const signal = call?.signal
-  if (signal === undefined && giveUpAt === undefined) return work
+  if (giveUpAt === undefined) return undefined
+  return { leftMs: Math.max(0, giveUpAt - now), ofMs: call!.timeoutMs! }
+}
+
+/** Under this call's own signal and timeout, for what other callers share. */
+export function bounded<T>(
+  engine: Engine,
+  key: string,
+  work: Promise<T>,
+  wanted: Wanted,
+): Promise<T> {
+  const signal = wanted.call?.signal
+  const timeout = leftOf(wanted, engine.clock.now())
+  if (signal === undefined && timeout === undefined) return work
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal!.reason)
-    const stop =
-      giveUpAt === undefined
-        ? undefined
-        : engine.clock.after(Math.max(0, giveUpAt - engine.clock.now()), () => {
-            reject(new BreakwaterError('WAIT_TIMEOUT', `no value within ${call!.timeoutMs} ms`))
-          })
-    signal?.addEventListener('abort', onAbort, { once: true })
-    const clean = (): void => {
-      stop?.()
-      signal?.removeEventListener('abort', onAbort)
+    const ends: (() => void)[] = []
+    if (signal !== undefined) ends.push(onAbort(signal, () => reject(signal.reason)))
+    if (timeout !== undefined) {
+      const giveUp = (): void => {
+        const text = `${key}: no value within ${timeout.ofMs} ms`
+        reject(new BreakwaterError('WAIT_TIMEOUT', text, { key }))
+      }
+      ends.push(engine.clock.after(timeout.leftMs, giveUp))
     }
-    work.then(resolve, reject).finally(clean)
+    const end = (): void => {
+      for (const stop of ends) stop()
+    }
+    work.then(resolve, reject).finally(end)
   })
 }

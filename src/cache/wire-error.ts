@@ -39,9 +39,10 @@ export function fromWire(
   key: string,
   onFault: (fault: unknown) => void,
 ): unknown {
-  let wire: Wire = { name: 'Error' }
+  let wire: Partial<Wire> = {}
   try {
-    wire = JSON.parse(text) as Wire
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed === 'object' && parsed !== null) wire = parsed
     if (rules.errors !== undefined && 'wire' in wire) return rules.errors.fromWire(wire.wire)
   } catch (fault) {
     onFault(fault)
@@ -55,14 +56,21 @@ export function fromWire(
   )
 }
 
+/** An error's own getters may throw as well. */
 function nameOf(error: unknown): string {
-  return error instanceof Error ? String(error.name).slice(0, 100) : typeof error
+  try {
+    return error instanceof Error ? String(error.name).slice(0, 100) : typeof error
+  } catch {
+    return 'Error'
+  }
 }
 
 function codeOf(error: unknown): { code?: string } {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return {}
-  const { code } = error
-  return typeof code === 'string' || typeof code === 'number'
-    ? { code: String(code).slice(0, 100) }
-    : {}
+  try {
+    const { code } = error as { code?: unknown }
+    const plain = typeof code === 'string' || typeof code === 'number'
+    return plain ? { code: String(code).slice(0, 100) } : {}
+  } catch {
+    return {}
+  }
 }

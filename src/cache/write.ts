@@ -6,6 +6,7 @@
  */
 import { BreakwaterError } from '../core/errors.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
+import type { Counters } from '../core/events.ts'
 import type { Head } from '../core/head.ts'
 import type { Token } from '../ports.ts'
 import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
@@ -19,25 +20,31 @@ export async function change(
   engine: Engine,
   keys: readonly string[],
   what: 'invalidate' | 'expire',
+  counters: Counters,
 ): Promise<void> {
-  if (engine.closed) throw closed(keys[0] ?? '')
+  if (engine.state !== 'open') throw closed(keys[0] ?? '')
   if (keys.length === 0) return
   const how = what === 'invalidate' ? 'gone' : 'expired'
   const id = engine.newToken()
+  counters.invalidated += keys.length
   for (const key of keys) {
     outdate(engine, key, how)
     engine.writes.outdate(key, id)
   }
   if (engine.store !== undefined) {
-    await inStore(engine, keys, what, () =>
-      engine.store!.call(what, (session) => session[what](keys, id)),
-    )
-    engine.echoes.expect(id, keys.length)
-    for (const key of keys) outdate(engine, key, how)
+    try {
+      await inStore(engine, keys, what, () =>
+        engine.store!.call(what, (session) => session[what](keys, id)),
+      )
+      engine.echoes.expect(id, keys.length)
+    } finally {
+      for (const key of keys) outdate(engine, key, how)
+    }
   }
   engine.listeners.tell('invalidated', () => ({ keys: [...keys] }))
 }
 
+/** What the store did not take waits in the outbox, as `what`. */
 async function inStore<T>(
   engine: Engine,
   keys: readonly string[],
@@ -50,7 +57,9 @@ async function inStore<T>(
     return result
   } catch (error) {
     engine.outbox.missed(keys, what)
-    throw error
+    const { message, cause } = error as Error
+    const key = keys.length === 1 ? keys[0] : undefined
+    throw new BreakwaterError('STORE_UNAVAILABLE', message, { key, cause })
   }
 }
 
@@ -60,18 +69,27 @@ export async function set(
   key: string,
   value: unknown,
 ): Promise<void> {
-  if (engine.closed) throw closed(key)
+  if (engine.state !== 'open') throw closed(key)
   const { rules, name } = source
   const toStore = usesStore(engine, rules)
   const prepared = prepare(value, rules, toStore)
   if (prepared.type === 'unstorable') {
     const { path } = prepared
+    source.counters.unstorable++
     engine.listeners.tell('unstorable', () => ({ name, key, path }))
     throw new BreakwaterError('UNSTORABLE', `${key} cannot be stored: ${path}`, { key })
   }
-  const negative = rules.isNegative(value)
+  let negative: boolean
+  try {
+    negative = rules.isNegative(value)
+  } catch (error) {
+    // Not stored, since it is not known as what; and nothing older may stand in its place.
+    const fault = { name, key, callback: 'isNegative', error }
+    engine.listeners.tell('callbackFailed', () => fault)
+    return change(engine, [key], 'invalidate', source.counters)
+  }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
-  if (ttlMs === 0) return change(engine, [key], 'invalidate')
+  if (ttlMs === 0) return change(engine, [key], 'invalidate', source.counters)
 
   const stamp = engine.newToken()
   const now = engine.clock.now()
@@ -96,6 +114,7 @@ export async function set(
     value: prepared.value,
     meta: undefined,
     payload: keptPayload(value, prepared.payload, rules),
+    codec: rules.codec,
     size: prepared.size,
     now,
     memoryTtlMs: engine.memoryTtlMs,
@@ -103,6 +122,7 @@ export async function set(
     seed: engine.seed,
     trust: engine.hearing.trust,
   })
+  source.counters.invalidated++
   outdate(engine, key, 'gone')
   engine.writes.outdate(key, stamp)
   const write = engine.writes.begin(key, stamp)
@@ -126,6 +146,7 @@ export async function set(
     }
     keepIt()
   } catch (error) {
+    outdate(engine, key, 'gone')
     entry.makeProvisional(engine.hearing.outage, now + engine.outageTtlMs)
     keepIt()
     throw error

@@ -22,6 +22,9 @@ export function canonical(value: object): string {
   return write(value, { path: [], ancestors: [], nodes: 0 })
 }
 
+// Taken now: a test runner may replace Date.
+const { getTime, toISOString } = Date.prototype
+
 interface Walk {
   readonly path: (string | number)[]
   readonly ancestors: object[]
@@ -54,8 +57,8 @@ function writeObject(value: object, walk: Walk): string {
   if (isPlainArray(value)) return within(value, walk, () => writeArray(value, walk))
   if (isPlain(value)) return within(value, walk, () => writeRecord(value, walk))
   if (isDate(value)) {
-    if (Number.isNaN(value.getTime())) throw refuse(walk, 'an invalid Date')
-    return value.toISOString()
+    if (Number.isNaN(getTime.call(value))) throw refuse(walk, 'an invalid Date')
+    return toISOString.call(value)
   }
   throw refuse(walk, `an instance of ${className(value)}`)
 }

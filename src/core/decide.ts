@@ -48,12 +48,12 @@ export function staleSince<E extends Instants>(entry: E, at: number): Instants {
   }
 }
 
-/** What is next after ACQUIRE, for one who may or may not have a stale value to fall back on. */
-export type Contention = 'take' | 'load' | 'load-unleased' | 'wait' | 'fail' | 'serve-stale'
+/** What is next after ACQUIRE. Whoever has a stale value to fall back on covers a failure by it. */
+export type Contention = 'take' | 'load' | 'load-unleased' | 'wait' | 'fail'
 
 export type Reply = 'value' | 'lease' | 'wait' | 'failed' | 'backoff' | 'nolease'
 
-export function contend(reply: Reply, canCover: boolean): Contention {
+export function contend(reply: Reply): Contention {
   switch (reply) {
     case 'value':
       return 'take'
@@ -65,6 +65,6 @@ export function contend(reply: Reply, canCover: boolean): Contention {
       return 'wait'
     case 'failed':
     case 'backoff':
-      return canCover ? 'serve-stale' : 'fail'
+      return 'fail'
   }
 }

@@ -39,11 +39,29 @@ export interface CacheEvents {
   callbackFailed: At & { readonly callback: string; readonly error: unknown }
   /** An operation of the store failed or exceeded its deadline. */
   storeFailed: { readonly operation: string; readonly error: unknown }
+  /** More invalidations were missed by the store than are remembered for repeating. */
+  invalidationsLost: { readonly remembered: number }
   /** The breaker in front of the store. */
   breaker: { readonly state: 'closed' | 'open' }
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
 }
+
+export const eventNames = [
+  'answer',
+  'load',
+  'loadFailed',
+  'fenced',
+  'waited',
+  'invalidated',
+  'unstorable',
+  'unreadable',
+  'callbackFailed',
+  'storeFailed',
+  'invalidationsLost',
+  'breaker',
+  'bus',
+] as const satisfies readonly (keyof CacheEvents)[]
 
 /** Running totals since the cache was made. */
 export interface Counters {

@@ -15,15 +15,19 @@ export function isPlainArray(value: object): value is unknown[] {
   return Array.isArray(value) && (isBuiltin(value, Array.prototype) || isPrototypeless(value))
 }
 
-/** A real Date, no subclass, whatever its tag says. */
+const { getTime } = Date.prototype
+
+/**
+ * A Date by its slot, whatever its class: fake timers put another `Date` in place of the real one,
+ * and take it away again. One with properties of its own is more than an instant, and none.
+ */
 export function isDate(value: object): value is Date {
-  if (!isBuiltin(value, Date.prototype)) return false
   try {
-    Date.prototype.getTime.call(value)
-    return true
+    getTime.call(value as Date)
   } catch {
     return false
   }
+  return Object.keys(value).length === 0
 }
 
 function isBuiltin(value: object, ours: object): boolean {

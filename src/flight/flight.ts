@@ -9,55 +9,83 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { Clock } from '../ports.ts'
 import { deferred } from './deferred.ts'
 import { enclosing, waitFor, type Waitable } from './nesting.ts'
+import { onAbort } from './on-abort.ts'
 
 /** `look`, `ask`: the store's answer is under way. `wait`, `queue`: nothing seen yet. `load`, `publish`: a value of then. */
-export type Phase = 'look' | 'ask' | 'wait' | 'queue' | 'load' | 'publish'
+export type Phase = 'ask' | 'wait' | 'queue' | 'load' | 'publish'
 
-export interface JoinOptions {
+export interface JoinOptions<A> {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  readonly timeoutMs: number | undefined
-  /** True: only the work's own end counts, not a stale value that is given out meanwhile. */
-  readonly strict: boolean
+  /** This caller's patience: what is left of it, and what it was. */
+  readonly timeout: { readonly leftMs: number; readonly ofMs: number } | undefined
+  /** After this long, `cover` may answer; the caller waits on where it does not. */
+  readonly softMs: number | undefined
+  /** The stale value that this caller may be given instead. */
+  cover(): A | undefined
 }
 
-export class Flight<A> implements Waitable {
+/** `read`: nothing could be served, so there is nothing better to do than to join it. */
+export type Purpose = 'read' | 'refresh' | 'background'
+
+export interface FlightInit<W> {
+  readonly key: string
+  readonly purpose: Purpose
+  readonly work: W
+  readonly now: number
+}
+
+/** What the work behind a flight lets others do to it. Each is set only while it can act on it. */
+export interface Controls {
+  /** Nobody is interested any more. */
+  abandoned: (() => void) | undefined
+  /** Stops the load that runs, with a reason. */
+  stop: ((reason: unknown) => void) | undefined
+  /** Lets a load that queues begin at once: one who holds a place waits for it. */
+  hurry: (() => void) | undefined
+  /** What the work knows of an older value is stale or unusable from now on. */
+  outdated: ((how: 'expired' | 'gone') => void) | undefined
+}
+
+/** `W`: what the work knows of itself, for those who share the flight. */
+export class Flight<A, W> implements Waitable {
+  readonly work: W
   readonly key: string
   readonly owner: object
   readonly parent = enclosing()
-  readonly background: boolean
-  /** Begun because nothing could be served: there is nothing better to do than to join it. */
-  readonly forCallers: boolean
+  readonly purpose: Purpose
+  readonly begunAt: number
   readonly waitsFor = new Map<Waitable, number>()
-  phase: Phase = 'look'
+  readonly controls: Controls = {
+    abandoned: undefined,
+    stop: undefined,
+    hurry: undefined,
+    outdated: undefined,
+  }
+  phase: Phase = 'ask'
   /** An invalidation came while the current attempt was under way: its result is never kept. */
   outdated = false
   /** When the load began, once it has. */
   startedAt: number | undefined
+  /** The loader has ended, or was given up. */
+  over = false
   /** Abandoned for good: the work is to end as soon as it notices. */
   doomed = false
-  /** Tells the work that nobody is interested any more. Set by the work, where it can act on it. */
-  abandoned: (() => void) | undefined
-  /** Stops the load that runs, with a reason. Set by the work. */
-  stop: ((reason: unknown) => void) | undefined
-  /** The stale value that may be given to one who waits no longer. Set by the work. */
-  cover: (() => A | undefined) | undefined
-  /** What the work knows of an older value was invalidated. Set by the work. */
-  forget: (() => void) | undefined
-  /** What is given out before the work's end (softTimeout). */
-  early: A | undefined
+  /** One who holds a place in the limiter waits for it. */
+  hurried = false
 
   readonly #result = deferred<A>()
-  readonly #answer = deferred<A>()
   #callers = 0
   #keep: boolean
 
-  constructor(owner: object, key: string, purpose: 'read' | 'refresh' | 'background') {
+  constructor(owner: object, init: FlightInit<W>) {
+    const { key, purpose, work, now } = init
     this.owner = owner
+    this.work = work
     this.key = key
-    this.background = purpose === 'background'
-    this.forCallers = purpose === 'read'
-    this.#keep = this.background
+    this.purpose = purpose
+    this.begunAt = now
+    this.#keep = purpose === 'background'
   }
 
   /** Has it begun to see a state of the key that an invalidation would make old? */
@@ -73,79 +101,78 @@ export class Flight<A> implements Waitable {
     return !this.#keep && this.#callers === 0
   }
 
-  /** Resolves when the work is over, however it ended. */
+  /** Settles when the work has a value, or none. */
   get result(): Promise<A> {
     return this.#result.promise
   }
 
-  join(options: JoinOptions): Promise<A> {
-    const promise = options.strict ? this.#result.promise : this.#answer.promise
+  join(options: JoinOptions<A>): Promise<A> {
     const parent = enclosing()
-    const { signal, timeoutMs } = options
-    if (signal === undefined && timeoutMs === undefined && parent === undefined) {
+    const { signal, timeout, softMs } = options
+    if (
+      signal === undefined &&
+      timeout === undefined &&
+      softMs === undefined &&
+      parent === undefined
+    ) {
       this.#callers++ // never leaves: no book-keeping for the ordinary call
-      return promise
+      return this.#result.promise
     }
-    return this.#joinAndLeave(promise, options, parent)
+    return this.#joinAndLeave(options, parent)
   }
 
-  async #joinAndLeave(
-    promise: Promise<A>,
-    options: JoinOptions,
-    parent: Waitable | undefined,
-  ): Promise<A> {
-    const { signal, timeoutMs, clock } = options
-    const waited = parent === undefined ? undefined : waitFor(parent, this)
-    let stopTimer: (() => void) | undefined
-    let onAbort: (() => void) | undefined
+  async #joinAndLeave(options: JoinOptions<A>, parent: Waitable | undefined): Promise<A> {
+    const { signal, timeout, softMs, clock } = options
+    const ends: (() => void)[] = []
+    if (parent !== undefined) {
+      ends.push(waitFor(parent, this))
+      if (parent.owner === this.owner) {
+        this.hurried = true
+        this.controls.hurry?.()
+      }
+    }
     this.#callers++
     try {
       return await new Promise<A>((resolve, reject) => {
-        promise.then(resolve, reject)
-        if (signal !== undefined) {
-          onAbort = () => {
-            reject(signal.reason)
-            if (--this.#callers === 0 && this.deserted) this.abandoned?.()
-          }
-          if (signal.aborted) return onAbort()
-          signal.addEventListener('abort', onAbort, { once: true })
+        this.#result.promise.then(resolve, reject)
+        // The call gives up or is content, the work goes on: callers who are all in a hurry must
+        // not keep a slow load from ever being finished.
+        const answerStale = (): boolean => {
+          const stale = options.cover()
+          if (stale === undefined) return false
+          this.#keep = true
+          resolve(stale)
+          return true
         }
-        if (timeoutMs !== undefined) {
-          // The call gives up, the work goes on: callers who are all in a hurry must not keep a
-          // slow load from ever being finished.
-          stopTimer = clock.after(timeoutMs, () => {
+        if (signal !== undefined) {
+          const leave = (): void => {
+            reject(signal.reason)
+            if (--this.#callers === 0 && this.deserted) this.controls.abandoned?.()
+          }
+          if (signal.aborted) return leave()
+          ends.push(onAbort(signal, leave))
+        }
+        if (softMs !== undefined) ends.push(clock.after(softMs, answerStale))
+        if (timeout !== undefined) {
+          const giveUp = (): void => {
+            if (answerStale()) return
             this.#keep = true
-            const stale = options.strict ? undefined : this.cover?.()
-            if (stale !== undefined) return resolve(stale)
-            reject(
-              new BreakwaterError('WAIT_TIMEOUT', `${this.key}: no value within ${timeoutMs} ms`, {
-                key: this.key,
-              }),
-            )
-          })
+            const text = `${this.key}: no value within ${timeout.ofMs} ms`
+            reject(new BreakwaterError('WAIT_TIMEOUT', text, { key: this.key }))
+          }
+          ends.push(clock.after(timeout.leftMs, giveUp))
         }
       })
     } finally {
-      if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort)
-      stopTimer?.()
-      waited?.()
+      for (const end of ends) end()
     }
-  }
-
-  /** Gives callers who take it a stale value now; the work goes on without them. */
-  answerEarly(answer: A): void {
-    this.early = answer
-    this.#keep = true
-    this.#answer.resolve(answer)
   }
 
   resolve(answer: A): void {
     this.#result.resolve(answer)
-    this.#answer.resolve(answer)
   }
 
   reject(error: unknown): void {
     this.#result.reject(error)
-    this.#answer.reject(error)
   }
 }

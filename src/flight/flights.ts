@@ -7,42 +7,42 @@
  */
 import type { Flight } from './flight.ts'
 
-interface Slot<A> {
-  current: Flight<A> | undefined
-  readonly all: Set<Flight<A>>
+interface Slot<A, W> {
+  current: Flight<A, W> | undefined
+  readonly all: Set<Flight<A, W>>
   readonly loads: Set<Promise<unknown>>
 }
 
-export class Flights<A> {
-  readonly #slots = new Map<string, Slot<A>>()
+export class Flights<A, W> {
+  readonly #slots = new Map<string, Slot<A, W>>()
 
   get size(): number {
     return this.#slots.size
   }
 
-  current(key: string): Flight<A> | undefined {
+  current(key: string): Flight<A, W> | undefined {
     return this.#slots.get(key)?.current
   }
 
   /** From now on the one to join. */
-  add(flight: Flight<A>): void {
+  add(flight: Flight<A, W>): void {
     const slot = this.#slot(flight.key)
     slot.current = flight
     slot.all.add(flight)
   }
 
   /** Never to be joined. */
-  addAlone(flight: Flight<A>): void {
+  addAlone(flight: Flight<A, W>): void {
     this.#slot(flight.key).all.add(flight)
   }
 
   /** Nobody joins it any more; it goes on for those who did. */
-  detach(flight: Flight<A>): void {
+  detach(flight: Flight<A, W>): void {
     const slot = this.#slots.get(flight.key)
     if (slot?.current === flight) slot.current = undefined
   }
 
-  remove(flight: Flight<A>): void {
+  remove(flight: Flight<A, W>): void {
     const slot = this.#slots.get(flight.key)
     if (slot === undefined) return
     if (slot.current === flight) slot.current = undefined
@@ -60,7 +60,7 @@ export class Flights<A> {
     if (slot === undefined) return
     for (const flight of slot.all) {
       flight.outdated = true
-      if (how === 'gone') flight.forget?.()
+      flight.controls.outdated?.(how)
     }
     if (slot.current?.hasSeen === true) slot.current = undefined
   }
@@ -84,11 +84,11 @@ export class Flights<A> {
     })
   }
 
-  *[Symbol.iterator](): Iterator<Flight<A>> {
+  *[Symbol.iterator](): Iterator<Flight<A, W>> {
     for (const slot of this.#slots.values()) yield* slot.all
   }
 
-  #slot(key: string): Slot<A> {
+  #slot(key: string): Slot<A, W> {
     let slot = this.#slots.get(key)
     if (slot === undefined) {
       slot = { current: undefined, all: new Set(), loads: new Set() }
@@ -97,7 +97,7 @@ export class Flights<A> {
     return slot
   }
 
-  #drop(key: string, slot: Slot<A>): void {
+  #drop(key: string, slot: Slot<A, W>): void {
     if (slot.all.size === 0 && slot.loads.size === 0 && this.#slots.get(key) === slot) {
       this.#slots.delete(key)
     }

@@ -14,16 +14,22 @@ export interface Place {
   abandon(ended: Promise<unknown>): void
 }
 
-interface Queued {
-  resolve(place: Place): void
-  cancel(): void
+/** For a load that rides on its parent's place. */
+export const noPlace: Place = { leave: () => {}, abandon: () => {} }
+
+/** A turn in the queue. */
+export interface Queued {
+  readonly place: Promise<Place>
+  /** Begins without a place of its own: one who holds a place waits for it. */
+  ride(): void
+  cancel(reason: unknown): void
 }
 
 export class Limiter {
   readonly #clock: Clock
   readonly #places: number
   readonly #queueMs: number
-  readonly #queue = new Set<Queued>()
+  readonly #queue = new Set<(place: Place) => void>()
   #running = 0
   #abandoned = 0
 
@@ -45,21 +51,37 @@ export class Limiter {
     return this.#abandoned
   }
 
-  /** A place, at once where one is free; else in turn. Rejects with `OVERLOADED` after the queue's deadline. */
-  enter(key: string): Place | Promise<Place> {
+  /** A place where one is free, else a turn, which ends with `OVERLOADED` at the queue's deadline. */
+  enter(key: string): Place | Queued {
     if (this.#abandoned >= this.#places) {
       throw overloaded(key, `${this.#abandoned} abandoned loads are still running`)
     }
     if (this.#running < this.#places && this.#queue.size === 0) return this.#take()
     if (this.#queueMs === 0) throw overloaded(key, `${this.#running} loads are running`)
-    return new Promise((resolve, reject) => {
+    return this.#wait(key)
+  }
+
+  #wait(key: string): Queued {
+    let ride!: () => void
+    let cancel!: (reason: unknown) => void
+    const place = new Promise<Place>((resolve, reject) => {
       const stop = this.#clock.after(this.#queueMs, () => {
-        this.#queue.delete(entry)
-        reject(overloaded(key, `waited ${this.#queueMs} ms behind ${this.#running} running loads`))
+        cancel(overloaded(key, `waited ${this.#queueMs} ms behind ${this.#running} running loads`))
       })
-      const entry: Queued = { resolve, cancel: stop }
-      this.#queue.add(entry)
+      const admit = (given: Place): void => {
+        stop()
+        this.#queue.delete(admit)
+        resolve(given)
+      }
+      ride = () => admit(noPlace)
+      cancel = (reason) => {
+        stop()
+        this.#queue.delete(admit)
+        reject(reason)
+      }
+      this.#queue.add(admit)
     })
+    return { place, ride, cancel }
   }
 
   #take(): Place {
@@ -69,11 +91,12 @@ export class Limiter {
       if (!held) return false
       held = false
       this.#running--
-      this.#next()
       return true
     }
     return {
-      leave: () => void end(),
+      leave: () => {
+        if (end()) this.#next()
+      },
       abandon: (ended) => {
         if (!end()) return
         this.#abandoned++
@@ -82,23 +105,19 @@ export class Limiter {
           this.#next()
         }
         ended.then(over, over)
+        this.#next()
       },
     }
   }
 
   #next(): void {
-    if (this.#running >= this.#places || this.#abandoned >= this.#places) return
-    const first = this.#queue.values().next().value
-    if (first === undefined) return
-    this.#queue.delete(first)
-    first.cancel()
-    first.resolve(this.#take())
+    for (const admit of this.#queue) {
+      if (this.#running >= this.#places || this.#abandoned >= this.#places) return
+      admit(this.#take())
+    }
   }
 }
 
 function overloaded(key: string, why: string): BreakwaterError {
   return new BreakwaterError('OVERLOADED', `no load of ${key} was started: ${why}`, { key })
 }
-
-/** For a load that rides on its parent's place. */
-export const noPlace: Place = { leave: () => {}, abandon: () => {} }

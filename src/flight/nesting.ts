@@ -4,6 +4,8 @@
  * only wait for itself is told so at once:
  *
  *   load A asks for B → A waits for B;  load B asks for A → B would wait for A, which waits for B.
+ *
+ * A loader that has ended counts no more: what it left behind is work of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BreakwaterError } from '../core/errors.ts'
@@ -15,7 +17,8 @@ export interface Waitable {
   readonly owner: object
   /** The load inside which it was begun. */
   readonly parent: Waitable | undefined
-  /** What the loader's own calls are waiting for now. */
+  readonly over: boolean
+  /** What the loader's own calls are waiting for now, and how many of them. */
   readonly waitsFor: Map<Waitable, number>
 }
 
@@ -23,7 +26,13 @@ const current = new AsyncLocalStorage<Waitable>()
 
 /** The load in whose loader this code runs. */
 export function enclosing(): Waitable | undefined {
-  return current.getStore()
+  return running(current.getStore())
+}
+
+function running(load: Waitable | undefined): Waitable | undefined {
+  let at = load
+  while (at?.over === true) at = at.parent
+  return at
 }
 
 export function inside<T>(load: Waitable, run: () => T): T {
@@ -32,19 +41,22 @@ export function inside<T>(load: Waitable, run: () => T): T {
 
 /** Is this load begun, directly or through others, inside a load of the same cache? */
 export function ridesOn(owner: object, load: Waitable): boolean {
-  for (let at = load.parent; at !== undefined; at = at.parent) if (at.owner === owner) return true
+  for (let at = running(load.parent); at !== undefined; at = running(at.parent)) {
+    if (at.owner === owner) return true
+  }
   return false
+}
+
+/** Throws `CYCLE` where this code runs inside a load of the very entry that it asks for. */
+export function refuseCycle(owner: object, key: string): void {
+  for (let at = enclosing(); at !== undefined; at = running(at.parent)) {
+    if (at.owner === owner && at.key === key) throw cycle(at.key, key)
+  }
 }
 
 /** Notes that `from` waits for `target`; returns what ends that. Throws `CYCLE`. */
 export function waitFor(from: Waitable, target: Waitable): () => void {
-  if (reaches(target, from, new Set())) {
-    throw new BreakwaterError(
-      'CYCLE',
-      `the loader of ${from.key} asks for ${target.key}, which is being loaded for it`,
-      { key: target.key },
-    )
-  }
+  if (reaches(target, from, new Set())) throw cycle(from.key, target.key)
   from.waitsFor.set(target, (from.waitsFor.get(target) ?? 0) + 1)
   return () => {
     const left = from.waitsFor.get(target)! - 1
@@ -59,6 +71,11 @@ function reaches(from: Waitable, to: Waitable, seen: Set<Waitable>): boolean {
   seen.add(from)
   for (const next of from.waitsFor.keys()) if (reaches(next, to, seen)) return true
   return false
+}
+
+function cycle(from: string, to: string): BreakwaterError {
+  const text = `the loader of ${from} asks for ${to}, which is being loaded for it`
+  return new BreakwaterError('CYCLE', text, { key: to })
 }
 
 /** Runs later work in the context of now: background work must not keep a caller's context alive. */

@@ -56,7 +56,7 @@ export class Ear {
     })
   }
 
-  /** Whoever waits asks again (or sees that it should not). */
+  /** Whoever waits asks again (or sees that it should not), and takes nothing that is of before. */
   rouse(): void {
     this.#wake?.(again)
   }
@@ -95,6 +95,12 @@ export class Waiters {
   hear(key: string, message: BusMessage): void {
     const ears = this.#ears.get(key)
     if (ears !== undefined) for (const ear of ears) ear.hear(message)
+  }
+
+  /** The key has changed: what was waited for until now is no longer wanted. */
+  rouse(key: string): void {
+    const ears = this.#ears.get(key)
+    if (ears !== undefined) for (const ear of ears) ear.rouse()
   }
 
   /** After a gap in hearing anything may have happened. */

@@ -146,6 +146,18 @@ export class MemorySession implements StoreSession {
     return newer ? 'kept' : 'ok'
   }
 
+  isRefusal(): boolean {
+    return false
+  }
+
+  received(): number {
+    return 0
+  }
+
+  reconnect(): void {
+    // Nothing here can be dead without knowing it.
+  }
+
   async beat(n: number): Promise<Beat> {
     this.#space.tellOne(this.#scope, { type: 'beat', n })
     return { time: this.#now(), server: 'memory' }

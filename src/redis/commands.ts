@@ -17,6 +17,10 @@ export interface RedisCommands {
   readonly db: number
   readonly keyPrefix: string
   readonly ready: boolean
+  /** Bytes that came in over the present connection. */
+  readonly received: number
+  /** Breaks the present connection, so that the client makes a new one. */
+  reconnect(): void
   get(key: string): Promise<Bytes | null>
   evalsha(sha1: string, call: ScriptCall): Promise<unknown>
   eval(source: string, call: ScriptCall): Promise<unknown>
@@ -43,8 +47,14 @@ export interface Subscription {
   random(): number
 }
 
-/** Keeps one subscription alive across reconnects until the returned function is called. */
-export type Subscribe = (subscription: Subscription) => () => Promise<void>
+export interface Subscribed {
+  close(): Promise<void>
+  /** Subscribes anew: the present connection is dead without knowing it. */
+  renew(): void
+}
+
+/** Keeps one subscription alive across reconnects until it is closed. */
+export type Subscribe = (subscription: Subscription) => Subscribed
 
 export interface RedisConnection {
   readonly commands: RedisCommands

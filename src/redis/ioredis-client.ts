@@ -26,6 +26,7 @@ export interface IoredisClient {
   /** Of the present connection; `select` is the database in use. */
   readonly condition?: { readonly select?: number } | null
   readonly stream?: {
+    readonly bytesRead?: number
     unref?(): unknown
     destroy(): unknown
   }

@@ -13,6 +13,10 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
     get ready() {
       return client.status === 'ready'
     },
+    get received() {
+      return client.stream?.bytesRead ?? 0
+    },
+    reconnect: () => client.disconnect(true),
     get: (key) => client.getBuffer(key),
     evalsha: (sha1, call) => client.evalshaBuffer(sha1, ...flat(call)),
     eval: (source, call) => client.evalBuffer(source, ...flat(call)),

@@ -4,7 +4,7 @@
  * connection"; it is retried for ever with our own timer, because ioredis's keeps a process alive,
  * as its sockets do: both are unref'd. Ended by nothing but the returned function.
  */
-import type { Subscribe, Subscription } from './commands.ts'
+import type { Subscribe, Subscribed, Subscription } from './commands.ts'
 import { listen } from './ioredis-listen.ts'
 import type { IoredisClient } from './ioredis-client.ts'
 
@@ -33,7 +33,7 @@ export function ownBus(client: IoredisClient): Subscribe {
   return (subscription) => keepSubscribed(client.duplicate(settings), subscription)
 }
 
-function keepSubscribed(bus: IoredisClient, subscription: Subscription): () => Promise<void> {
+function keepSubscribed(bus: IoredisClient, subscription: Subscription): Subscribed {
   let closed = false
   let retries = 0
   let cancelRetry = () => {}
@@ -72,14 +72,20 @@ function keepSubscribed(bus: IoredisClient, subscription: Subscription): () => P
   bus.on('end', retry)
   connect()
 
-  return async () => {
-    closed = true
-    cancelRetry()
-    unlisten()
-    bus.removeListener('end', retry)
-    await ended(bus)
-    bus.removeListener('connect', unref)
-    // `error` keeps its listener: a late one must not end the process.
+  return {
+    renew: () => {
+      bus.disconnect()
+      bus.stream?.destroy()
+    },
+    close: async () => {
+      closed = true
+      cancelRetry()
+      unlisten()
+      bus.removeListener('end', retry)
+      await ended(bus)
+      bus.removeListener('connect', unref)
+      // `error` keeps its listener: a late one must not end the process.
+    },
   }
 }
 

@@ -30,14 +30,18 @@ export function usersBus(client: IoredisClient): Subscribe {
     start()
     if (client.status === 'wait') client.connect().catch(onFault)
 
-    return async () => {
-      cancelRetry()
-      stop()
-      const unheard = count(client, channels, -1)
-      // Not awaited: a frozen server must not hold `close()`; not queued for one that is gone.
-      if (unheard.length > 0 && client.status === 'ready') {
-        client.unsubscribe(...unheard).catch(() => {})
-      }
+    return {
+      // The connection is the user's; to subscribe once more is all that we may do.
+      renew: start,
+      close: async () => {
+        cancelRetry()
+        stop()
+        const unheard = count(client, channels, -1)
+        // Not awaited: a frozen server must not hold `close()`; not queued for one that is gone.
+        if (unheard.length > 0 && client.status === 'ready') {
+          client.unsubscribe(...unheard).catch(() => {})
+        }
+      },
     }
   }
 }

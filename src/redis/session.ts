@@ -19,7 +19,13 @@ import type {
   TouchRequest,
   WriteRequest,
 } from '../ports.ts'
-import type { Argument, RedisCommands, RedisConnection, ScriptCall } from './commands.ts'
+import type {
+  Argument,
+  RedisCommands,
+  RedisConnection,
+  ScriptCall,
+  Subscribed,
+} from './commands.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { decodeMessage, encodeMessage } from './message.ts'
 import { isWrongType, refusalOf } from './refusal.ts'
@@ -37,11 +43,13 @@ export class RedisSession implements StoreSession {
   readonly #layout: Layout
   readonly #identity: ServerIdentity
   readonly #unwatch: () => void
-  readonly #unsubscribe: (() => Promise<void>) | undefined
+  readonly #subscribed: Subscribed | undefined
+  readonly #onFault: (error: unknown) => void
   #closed: Promise<void> | undefined
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
+    this.#onFault = (error) => scope.onFault(error)
     this.#layout = createLayout({
       namespace: scope.namespace,
       id: scope.id,
@@ -55,7 +63,7 @@ export class RedisSession implements StoreSession {
     })
     commands.connect(scope.onFault)
     this.hasBus = subscribe !== undefined
-    this.#unsubscribe = subscribe?.({
+    this.#subscribed = subscribe?.({
       channels: [this.#layout.channel, this.#layout.ownChannel],
       onMessage: (_channel, bytes) => {
         const message = decodeMessage(bytes)
@@ -140,11 +148,31 @@ export class RedisSession implements StoreSession {
     const [time, server] = await Promise.all([
       this.#commands.time(),
       this.#identity.ask(),
-      this.hasBus
-        ? this.#commands.publish(this.#layout.ownChannel, encodeMessage({ type: 'beat', n }))
-        : undefined,
+      this.hasBus ? this.#sendBeat(n) : undefined,
     ])
     return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server }
+  }
+
+  isRefusal(error: unknown): boolean {
+    return refusalOf(error) !== undefined
+  }
+
+  received(): number {
+    return this.#commands.received
+  }
+
+  reconnect(what: 'commands' | 'bus'): void {
+    if (what === 'bus') this.#subscribed?.renew()
+    else this.#commands.reconnect()
+  }
+
+  /** Without the right to publish this process is deaf, and no more than that. */
+  async #sendBeat(n: number): Promise<void> {
+    const message = encodeMessage({ type: 'beat', n })
+    await this.#commands.publish(this.#layout.ownChannel, message).catch((error: unknown) => {
+      if (refusalOf(error) === undefined) throw error
+      this.#onFault(error)
+    })
   }
 
   close(): Promise<void> {
@@ -154,7 +182,7 @@ export class RedisSession implements StoreSession {
 
   async #close(): Promise<void> {
     this.#unwatch()
-    await this.#unsubscribe?.()
+    await this.#subscribed?.close()
   }
 
   #both(key: string): readonly string[] {

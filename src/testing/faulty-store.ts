@@ -1,11 +1,12 @@
 /** A store that fails, is slow, or freezes on command: what your code does then can be tested. */
+import { durationMs } from '../core/duration.ts'
 import { invalidOption } from '../core/errors.ts'
 import { port, type BusMessage, type Store, type StorePort, type StoreSession } from '../ports.ts'
 
 export interface FaultyStore extends Store {
   /** Every operation rejects from now on, as with a lost connection. */
   fail(error?: Error): void
-  /** Every operation takes this much longer, on the cache's clock. */
+  /** Every operation takes this many milliseconds longer, on the cache's clock. */
   delay(ms: number): void
   /** Every operation is taken and not answered, as by a frozen server; `heal` lets them happen late. */
   hang(): void
@@ -51,7 +52,16 @@ export function faultyStore(inner: Store): FaultyStore {
       }
       const wait = (ms: number): Promise<void> =>
         new Promise((resolve) => void scope.clock.after(ms, resolve))
-      const wrapped = Object.create(session) as Record<string, unknown>
+      const wrapped: Record<string, unknown> = {
+        get ready() {
+          return session.ready
+        },
+        hasBus: session.hasBus,
+        isRefusal: (error: unknown) => session.isRefusal(error),
+        received: () => session.received(),
+        reconnect: (what: 'commands' | 'bus') => session.reconnect(what),
+        close: () => session.close(),
+      }
       for (const name of operations) {
         const run = session[name].bind(session) as (...args: unknown[]) => Promise<unknown>
         wrapped[name] = async (...args: unknown[]) => {
@@ -62,11 +72,11 @@ export function faultyStore(inner: Store): FaultyStore {
           return run(...args)
         }
       }
-      wrapped['close'] = () => session.close()
       return wrapped as unknown as StoreSession
     },
     fail: (error = new Error('the store was told to fail')) => become({ type: 'failing', error }),
-    delay: (ms) => become({ type: 'slow', ms }),
+    delay: (ms) =>
+      become({ type: 'slow', ms: durationMs(ms, 'faultyStore.delay', { allowZero: true }) }),
     hang: () => {
       let thaw!: () => void
       const thawed_ = new Promise<void>((resolve) => (thaw = resolve))

@@ -1,5 +1,6 @@
 /** Time that moves when it is told to. */
-import { parseDuration } from '../core/duration.ts'
+import { durationMs } from '../core/duration.ts'
+import { invalidOption } from '../core/errors.ts'
 import type { Clock } from '../ports.ts'
 import type { Duration } from '../api.ts'
 
@@ -20,6 +21,9 @@ const { setImmediate } = globalThis
  */
 export function manualClock(now: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
   let time = Number(now)
+  if (!Number.isFinite(time)) {
+    throw invalidOption('manualClock', 'milliseconds since 1970 or a valid Date', now)
+  }
   let made = 0
   const timers = new Set<{
     readonly at: number
@@ -35,7 +39,7 @@ export function manualClock(now: number | Date = Date.UTC(2026, 0, 1)): ManualCl
       return () => void timers.delete(timer)
     },
     async advance(by) {
-      const until = time + (typeof by === 'number' ? by : parseDuration(by))
+      const until = time + durationMs(by, 'advance', { allowZero: true })
       for (;;) {
         await rest()
         let next:

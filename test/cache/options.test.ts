@@ -253,7 +253,7 @@ describe('a value that is given', () => {
     expect(resolveEntry(base, { ttl: 5 }, 'getOrLoad').ttlMs).toBe(5)
     expect(resolveEntry(cacheOf({ lease: '9s' }).entry, { ttl: '5s' }, 'x').leaseMs).toBe(9_000)
     const fallback = (): number => 1
-    expect(resolveEntry(base, { ttl: '5s', fallback }, 'getOrLoad').fallback).toBe(fallback)
+    expect(resolveEntry(base, { ttl: '5s', fallback }, 'getOrLoad').fallback?.(0, 0)).toBe(1)
     for (let i = 1; i < 500; i++) expect(resolveEntry(base, { ttl: i }, 'x').ttlMs).toBe(i)
     for (let i = 0; i < 2; i++) {
       expect(refusal(() => resolveEntry(base, { ttl: NaN }, 'x'))).toMatch(/^x.ttl: expected/)

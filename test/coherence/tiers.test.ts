@@ -115,6 +115,7 @@ describe('T073 a gap in hearing', () => {
     await clock.advance(1)
     expect([await a.get('before'), await a.get('during')]).toEqual([2, 2])
     await a.get('after')
+    await here.idle() // published, and only then kept
     expect(await a.lookup('after')).toMatchObject({ tier: 'memory' })
     expect(here.health().bus).toBe('up')
   })

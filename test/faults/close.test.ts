@@ -61,22 +61,25 @@ describe('close', () => {
     expect(await next).toBe('ours')
   })
 
-  it('tells at once who waits for another process', async () => {
+  it('drains who waits for another process, and tells them at the bound', async () => {
     const { clock, process } = world()
     const [a, b] = await Promise.all([process(), process()])
     const loader = controlled<string>()
     const holder = a.getOrLoad('k', loader.load)
     await clock.advance(10)
     const waiter = b.getOrLoad('k', loader.load)
-    const rejected = waiter.catch((error: unknown) => error)
+    const other = await process()
+    const late = other.getOrLoad('k', loader.load).catch((error: unknown) => error)
     await clock.advance(10)
-    const state = watch(b.close())
-    await clock.advance(200)
-    expect(await rejected).toMatchObject(closed)
-    expect(state.settled).toBe(true)
+    const [draining, hurried] = [b.close({ timeout: '1s' }), other.close({ timeout: 100 })]
+    await clock.advance(300)
+    expect(await late).toMatchObject(closed)
+    await hurried
     loader.end('value')
     await clock.advance(10)
-    expect(await holder).toBe('value')
+    expect([await holder, await waiter]).toEqual(['value', 'value'])
+    await clock.advance(200)
+    await draining
     expect(loader.runs).toBe(1)
   })
 

@@ -46,6 +46,9 @@ export function spyStore(inner: Store): Spy {
           return session.ready
         },
         hasBus: session.hasBus,
+        isRefusal: (error: unknown) => session.isRefusal(error),
+        received: () => session.received(),
+        reconnect: (what: 'commands' | 'bus') => session.reconnect(what),
         close: () => session.close(),
       }
       for (const name of operations) {

@@ -62,12 +62,11 @@ const commands = {
   },
 }
 
-process.on('message', async ({ id, command, ...args }) => {
-  try {
-    process.send({ type: 'done', id, result: await commands[command](args) })
-  } catch (error) {
-    process.send({ type: 'done', id, error: String(error?.stack ?? error) })
-  }
+process.on('message', ({ id, command, ...args }) => {
+  Promise.resolve(commands[command](args)).then(
+    (result) => process.send({ type: 'done', id, result }),
+    (error) => process.send({ type: 'done', id, error: String(error?.stack ?? error) }),
+  )
 })
 while (cache.health().bus !== 'up') await sleep(5)
 process.send({ type: 'ready' })

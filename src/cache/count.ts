@@ -1,0 +1,39 @@
+/** What loads add to the counters, and the event that tells of one. */
+import type { Counters, LoadReason, Unleased } from '../core/events.ts'
+import type { Engine, Work } from './engine.ts'
+
+const byReason = {
+  miss: 'loadsMiss',
+  stale: 'loadsStale',
+  early: 'loadsEarly',
+  forced: 'loadsForced',
+  scheduled: 'loadsForced',
+} as const satisfies Record<LoadReason, keyof Counters>
+
+const byUnleased = {
+  waited: 'unleasedWaited',
+  store: 'unleasedStore',
+  nolease: 'unleasedNolease',
+  uncacheable: 'unleasedUncacheable',
+  private: 'unleasedPrivate',
+  local: 'unleasedLocal',
+} as const satisfies Record<Unleased, keyof Counters>
+
+/** A load that ended well. */
+export function countLoad(
+  engine: Engine,
+  work: Work,
+  ran: { readonly ms: number; readonly unleased: Unleased | undefined },
+): void {
+  const { target, reason } = work
+  const { key, source } = target
+  const { counters, name } = source
+  counters.loads++
+  counters[byReason[reason]]++
+  engine.listeners.tell('load', () => ({ name, key, ...ran, reason }))
+}
+
+/** A load that begins without a lease; those with one are counted by their leases. */
+export function countUnleased(counters: Counters, unleased: Unleased | undefined): void {
+  if (unleased !== undefined) counters[byUnleased[unleased]]++
+}

@@ -1,0 +1,36 @@
+/** When a load has failed: is that a failure, and may an older value stand in for this caller? */
+import { mayCover } from '../core/decide.ts'
+import type { Answer, Engine, Source } from './engine.ts'
+import type { Entry } from './entry.ts'
+
+/** False: the error is an answer ("not found"), which no older value covers. */
+export function isFailure(engine: Engine, source: Source, key: string, error: unknown): boolean {
+  try {
+    return source.rules.isFailure(error)
+  } catch (fault) {
+    const { name } = source
+    engine.listeners.tell('callbackFailed', () => ({
+      name,
+      key,
+      callback: 'isFailure',
+      error: fault,
+    }))
+    return true
+  }
+}
+
+/** The older value, where this caller's own rules allow it. */
+export function coverBy(
+  engine: Engine,
+  source: Source,
+  key: string,
+  older: { readonly known: Entry | undefined; readonly since: number },
+): Answer | undefined {
+  const { known, since } = older
+  if (known === undefined || known.uncacheable !== undefined || known.startedAt < since)
+    return undefined
+  const now = engine.clock.now()
+  if (!mayCover(known, now, source.rules)) return undefined
+  const tier = engine.memory?.get(key) === known ? 'memory' : 'store'
+  return { entry: known, outcome: now < known.freshUntil ? 'hit' : 'stale', tier, private: false }
+}
