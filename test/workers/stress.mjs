@@ -45,6 +45,9 @@ const passedOn = [
   'expire',
   'write',
   'beat',
+  'isRefusal',
+  'received',
+  'reconnect',
   'close',
 ]
 

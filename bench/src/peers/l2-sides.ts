@@ -65,6 +65,7 @@ async function breakwaterSide(plan: L2Plan): Promise<Closable> {
     namespace: `bench-${plan.client}-${plan.kilobytes}`,
     store: redisStore({ client }),
     memory: false,
+    storeTimeout: '5s', // a pause of a busy machine must not turn reads into loads
     ttl: '1h',
   })
   let loads = 0
