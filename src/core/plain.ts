@@ -18,8 +18,8 @@ export function isPlainArray(value: object): value is unknown[] {
 const { getTime } = Date.prototype
 
 /**
- * A Date by its slot, whatever its class: fake timers put another `Date` in place of the real one,
- * and take it away again. One with properties of its own is more than an instant, and none.
+ * A Date by its slot. Fake timers put a subclass in place of the real one and take it away again:
+ * a class that adds nothing counts, one with methods or an instance with properties does not.
  */
 export function isDate(value: object): value is Date {
   try {
@@ -27,6 +27,11 @@ export function isDate(value: object): value is Date {
   } catch {
     return false
   }
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === null) return false
+  const parent: object | null = Object.getPrototypeOf(prototype)
+  const isSubclass = parent !== null && Object.getPrototypeOf(parent) !== null
+  if (isSubclass && Object.getOwnPropertyNames(prototype).length > 1) return false
   return Object.keys(value).length === 0
 }
 

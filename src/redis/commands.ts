@@ -22,6 +22,8 @@ export interface RedisCommands {
   /** Breaks the present connection, so that the client makes a new one. */
   reconnect(): void
   get(key: string): Promise<Bytes | null>
+  /** In the order of the keys; another type than a string is null. */
+  mget(keys: readonly string[]): Promise<readonly (Bytes | null)[]>
   evalsha(sha1: string, call: ScriptCall): Promise<unknown>
   eval(source: string, call: ScriptCall): Promise<unknown>
   /** Many calls, one write to the socket. In order; a failed one is its error. */

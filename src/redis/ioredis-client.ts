@@ -36,6 +36,7 @@ export interface IoredisClient {
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
   getBuffer(key: string): Promise<Buffer | null>
+  mgetBuffer(...keys: readonly string[]): Promise<readonly (Buffer | null)[]>
   evalshaBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
   evalBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
   publish(channel: string, message: Uint8Array): Promise<unknown>

@@ -18,6 +18,7 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
     },
     reconnect: () => client.disconnect(true),
     get: (key) => client.getBuffer(key),
+    mget: (keys) => client.mgetBuffer(...keys),
     evalsha: (sha1, call) => client.evalshaBuffer(sha1, ...flat(call)),
     eval: (source, call) => client.evalBuffer(source, ...flat(call)),
     evalshaMany: async (sha1, calls) => {

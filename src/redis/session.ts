@@ -28,7 +28,8 @@ import type {
 } from './commands.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { decodeMessage, encodeMessage } from './message.ts'
-import { isWrongType, refusalOf } from './refusal.ts'
+import { ReadBatch } from './read-batch.ts'
+import { refusalOf } from './refusal.ts'
 import { readAcquired, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
@@ -41,6 +42,7 @@ export class RedisSession implements StoreSession {
   readonly hasBus: boolean
   readonly #commands: RedisCommands
   readonly #layout: Layout
+  readonly #reads: ReadBatch
   readonly #identity: ServerIdentity
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
@@ -49,6 +51,7 @@ export class RedisSession implements StoreSession {
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
+    this.#reads = new ReadBatch(commands)
     this.#onFault = (error) => scope.onFault(error)
     this.#layout = createLayout({
       namespace: scope.namespace,
@@ -81,7 +84,7 @@ export class RedisSession implements StoreSession {
   }
 
   read(key: string): Promise<Uint8Array | undefined> {
-    return this.#commands.get(this.#layout.frameKey(key)).then(present, foreign)
+    return this.#reads.read(this.#layout.frameKey(key))
   }
 
   async acquire(request: AcquireRequest): Promise<Acquired> {
@@ -221,14 +224,4 @@ function wakes(key: string, token: Token): readonly Argument[] {
   const published: BusMessage = { type: 'published', key, token, frame: undefined }
   const released: BusMessage = { type: 'released', key, token, why: 'unstorable' }
   return [encodeMessage(published), encodeMessage(released)]
-}
-
-function present(frame: Uint8Array | null): Uint8Array | undefined {
-  return frame ?? undefined
-}
-
-/** Another type of data under our key is a miss. */
-function foreign(error: unknown): undefined {
-  if (isWrongType(error)) return undefined
-  throw error
 }

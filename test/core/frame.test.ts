@@ -182,8 +182,11 @@ describe('bytes that are no frame of ours', () => {
   test('with flags or a compression that we do not know yet are newer', () => {
     const sealed = (copy: Buffer): void => {
       const at = copy.readUInt32BE(frameLayout.headLengthAt)
-      copy.writeUInt32BE(crc32(copy.subarray(20, at), crc32(copy.subarray(0, 8))), 8)
-      copy.writeUInt32BE(crc32(copy.subarray(at + 10), crc32(copy.subarray(at, at + 6))), at + 6)
+      const headSeed = ((copy[frameLayout.flagsAt]! << 24) ^ at) >>> 0
+      copy.writeUInt32BE(crc32(copy.subarray(20, at), headSeed), 8)
+      const codecs = (copy[at]! << 24) ^ (copy[at + 1]! << 16)
+      const bodySeed = (codecs ^ copy.readUInt32BE(at + 2)) >>> 0
+      copy.writeUInt32BE(crc32(copy.subarray(at + 10), bodySeed), at + 6)
     }
     const flagged = changed((copy) => {
       copy[frameLayout.flagsAt]! |= 8

@@ -51,7 +51,11 @@ describe('the text of an argument', () => {
   class Point {
     x = 1
   }
-  class Day extends Date {}
+  class Day extends Date {
+    weekday(): number {
+      return this.getDay()
+    }
+  }
   class List extends Array<number> {}
   const cycle: Record<string, unknown> = {}
   cycle['self'] = [cycle]

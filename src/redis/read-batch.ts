@@ -1,0 +1,66 @@
+/**
+ * Reads of one turn of the event loop go out as one command: GET for one key, MGET for several.
+ * Under load most of a read's cost is the client's and the kernel's per command, not per key. No
+ * read waits for another turn: what is asked for in this one is sent at its end.
+ */
+import type { Bytes, RedisCommands } from './commands.ts'
+import { isWrongType, refusalOf } from './refusal.ts'
+
+interface Waiting {
+  readonly key: string
+  resolve(frame: Bytes | undefined): void
+  reject(error: unknown): void
+}
+
+/** A reply of more than this many frames holds up what is behind it. */
+const most = 128
+
+export class ReadBatch {
+  readonly #commands: RedisCommands
+  #waiting: Waiting[] = []
+  /** The user may be allowed GET and not MGET. */
+  #mayBatch = true
+
+  constructor(commands: RedisCommands) {
+    this.#commands = commands
+  }
+
+  /** Another type of data under the key is a miss. */
+  read(key: string): Promise<Bytes | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ key, resolve, reject })
+      if (this.#waiting.length === 1) process.nextTick(this.#send)
+      else if (this.#waiting.length === most) this.#send()
+    })
+  }
+
+  readonly #send = (): void => {
+    const batch = this.#waiting
+    if (batch.length === 0) return
+    this.#waiting = []
+    if (this.#mayBatch && batch.length > 1) this.#many(batch)
+    else for (const waiting of batch) this.#one(waiting)
+  }
+
+  #one({ key, resolve, reject }: Waiting): void {
+    this.#commands.get(key).then(
+      (frame) => resolve(frame ?? undefined),
+      (error: unknown) => (isWrongType(error) ? resolve(undefined) : reject(error)),
+    )
+  }
+
+  #many(batch: readonly Waiting[]): void {
+    this.#commands.mget(batch.map(({ key }) => key)).then(
+      (frames) => {
+        for (let n = 0; n < batch.length; n++) batch[n]!.resolve(frames[n] ?? undefined)
+      },
+      (error: unknown) => {
+        if (refusalOf(error) === undefined) for (const { reject } of batch) reject(error)
+        else {
+          this.#mayBatch = false
+          for (const waiting of batch) this.#one(waiting)
+        }
+      },
+    )
+  }
+}
