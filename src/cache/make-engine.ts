@@ -41,6 +41,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     clock,
     newToken,
     detached,
+    isUp: () => engine.store!.isUp,
     send: evenSo,
     onOverflow: () => {
       listeners.tell('invalidationsLost', () => ({ remembered: outbox.size }))

@@ -23,6 +23,8 @@ interface Missed {
 export interface OutboxOptions {
   readonly clock: Clock
   newToken(): Token
+  /** Is the store there? While it is not, nothing is sent: its recovery drains what waits. */
+  isUp(): boolean
   /** Sends to the store, under its deadline; rejects when it was not taken. */
   send(run: (session: StoreSession) => Promise<void>): Promise<void>
   /** Runs in the cache's own context. */
@@ -122,7 +124,11 @@ export class Outbox {
 
   #retryLater(ms: number): void {
     if (this.#stop !== undefined || this.#waiting.size === 0) return
-    const { clock, detached } = this.#options
-    this.#stop = detached(() => clock.after(ms, () => void this.drain()))
+    const { clock, detached, isUp } = this.#options
+    const retry = (): void => {
+      this.#stop = undefined
+      if (isUp()) void this.drain()
+    }
+    this.#stop = detached(() => clock.after(ms, retry))
   }
 }

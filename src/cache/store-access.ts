@@ -243,7 +243,10 @@ export class StoreAccess {
 
   /** Under the deadline, although the breaker may be open: what makes up for an outage. */
   evenSo<T>(operation: string, run: (session: StoreSession) => Promise<T>): Promise<T> {
-    if (this.#state === 'closed') return Promise.reject(gone('the cache was closed'))
+    // Nothing is parked on a client that waits for its server.
+    if (this.#state === 'closed' || !this.session.ready) {
+      return Promise.reject(gone('it is not connected'))
+    }
     return this.#timed(operation, run, undefined)
   }
 
