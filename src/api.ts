@@ -77,7 +77,7 @@ export interface CacheOptions
       limit: Opt<{ concurrency: number | 'adaptive'; queue: Duration }>
       /** `false`: keep nothing, but still share, limit and freeze. Default `true`. */
       enabled: boolean
-      /** Is given every background refresh (serverless platforms). */
+      /** Is given every background refresh, and what goes on after the answer (serverless platforms). */
       waitUntil: (work: Promise<unknown>) => void
       /** Default: the process's own, through the global timers at each call. */
       clock: Clock

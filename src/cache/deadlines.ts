@@ -63,8 +63,12 @@ export class Deadlines {
     return true
   }
 
-  close(now: number): void {
+  /** All that is pending is given up now. */
+  expireAll(now: number): void {
     this.#expire(Infinity, now)
+  }
+
+  close(): void {
     this.#stop?.()
     this.#stop = undefined
   }

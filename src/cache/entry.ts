@@ -117,6 +117,11 @@ export class Entry implements Instants {
   }
 }
 
+/** As users see them: whole milliseconds. */
+export function instants(entry: Entry): { storedAt: number; freshUntil: number } {
+  return { storedAt: Math.round(entry.storedAt), freshUntil: Math.round(entry.freshUntil) }
+}
+
 /** Still of any use: to serve, to cover an error, or as `previous`? */
 export function isAlive(entry: Entry, now: number): boolean {
   const window = Math.max(entry.staleWhileRevalidateMs, entry.staleIfErrorMs)

@@ -3,7 +3,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { LoadReason } from '../core/events.ts'
 import { durationMs } from '../core/duration.ts'
 import type { LoadContext } from '../api.ts'
-import type { Entry } from './entry.ts'
+import { instants, type Entry } from './entry.ts'
 import { given } from './values.ts'
 import type { EntryRules } from './options.ts'
 
@@ -42,7 +42,11 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
     previous:
       previous === undefined
         ? undefined
-        : { value: given(previous, rules), storedAt: previous.storedAt, meta: previous.meta },
+        : {
+            value: given(previous, rules),
+            storedAt: instants(previous).storedAt,
+            meta: previous.meta,
+          },
     ttl: (ttl) => {
       said.ttlMs = durationMs(ttl, 'ctx.ttl', { allowZero: true })
     },

@@ -1,7 +1,7 @@
 /** A look without a load, and without consequences: nothing is refreshed. */
 import type { Peek } from '../api.ts'
 import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
-import { isAlive, type Entry } from './entry.ts'
+import { instants, isAlive, type Entry } from './entry.ts'
 import { isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { given } from './values.ts'
@@ -29,7 +29,6 @@ function seen(engine: Engine, source: Source, entry: Entry | undefined): Peek<un
   if (entry === undefined || entry.uncacheable !== undefined || !isAlive(entry, now)) {
     return { state: 'missing' }
   }
-  const { storedAt, freshUntil, meta } = entry
-  const state = now < freshUntil ? 'fresh' : 'stale'
-  return { state, value: given(entry, source.rules), storedAt, freshUntil, meta }
+  const state = now < entry.freshUntil ? 'fresh' : 'stale'
+  return { state, value: given(entry, source.rules), ...instants(entry), meta: entry.meta }
 }

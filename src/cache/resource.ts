@@ -7,7 +7,7 @@ import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
 import { answered, isFallback, type Fallback } from './answer.ts'
 import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
-import type { Entry } from './entry.ts'
+import { instants, type Entry } from './entry.ts'
 import { listOf } from './list-of.ts'
 import { promiseOf } from './keep.ts'
 import { keyOf } from './key-of.ts'
@@ -126,6 +126,5 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
 
 function story(answer: Answer, rules: EntryRules): Lookup<unknown> {
   const { entry, outcome, tier } = answer
-  const { storedAt, freshUntil } = entry
-  return { outcome, tier, value: given(entry, rules), storedAt, freshUntil }
+  return { outcome, tier, value: given(entry, rules), ...instants(entry) }
 }

@@ -129,7 +129,8 @@ export class StoreAccess {
           else late?.(result)
         },
         (error: unknown) => {
-          if (this.#failed(operation, pending, error)) reject(gone(`${operation} failed`, error))
+          if (this.#failed(operation, pending, error))
+            reject(gone(`${operation} failed: ${(error as Error)?.message ?? error}`, error))
         },
       )
     })
@@ -141,6 +142,7 @@ export class StoreAccess {
       const error = gone(`${operation} took longer than ${this.#options.storeTimeoutMs} ms`)
       this.#options.onFailed(operation, error)
       if (this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
+      else this.#suspect(error)
       overdue(error)
     })
     this.#deadlines.add(pending)
@@ -162,6 +164,20 @@ export class StoreAccess {
     const now = this.#clock.now()
     if (!refused && this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
     return true
+  }
+
+  /**
+   * What was heard since it was sent may have been under way before, from a server that has stopped
+   * since: a moment of silence more, with this one still unanswered, says so.
+   */
+  #suspect(error: unknown): void {
+    if (this.#state !== 'up') return
+    const heard = this.#heard
+    const received = this.session.received()
+    this.#clock.after(Math.ceil(this.#options.storeTimeoutMs / 4), () => {
+      if (this.#state !== 'up' || this.#heard !== heard) return
+      if (this.session.received() === received) this.#down(error)
+    })
   }
 
   /** Did a reply, or a byte of one, come since it was sent? A slow big reply fails only itself. */
@@ -204,6 +220,8 @@ export class StoreAccess {
       this.#options.onFailed('connect', error)
     }
     this.#options.onBreaker('open')
+    // Nothing waits for a store that is gone.
+    this.#deadlines.expireAll(this.#clock.now())
     this.#options.detached(() => this.#probeLater(probeMs.first))
   }
 
@@ -256,7 +274,8 @@ export class StoreAccess {
     this.#stopConnecting()
     this.#settle()
     this.#stopProbe?.()
-    this.#deadlines.close(this.#clock.now())
+    this.#deadlines.expireAll(this.#clock.now())
+    this.#deadlines.close()
     await this.session.close()
   }
 }

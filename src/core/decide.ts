@@ -38,16 +38,6 @@ export function mayCover(entry: Instants | undefined, now: number, own: Windows)
   return now < entry.freshUntil + window
 }
 
-/** Instants of an entry that is fresh no longer since `at`; its windows run from there. */
-export function staleSince<E extends Instants>(entry: E, at: number): Instants {
-  return {
-    freshUntil: Math.min(entry.freshUntil, at),
-    refreshAt: Math.min(entry.refreshAt, at),
-    staleWhileRevalidateMs: entry.staleWhileRevalidateMs,
-    staleIfErrorMs: entry.staleIfErrorMs,
-  }
-}
-
 /** What is next after ACQUIRE. Whoever has a stale value to fall back on covers a failure by it. */
 export type Contention = 'take' | 'load' | 'load-unleased' | 'wait' | 'fail'
 

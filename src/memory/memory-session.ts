@@ -60,7 +60,12 @@ export class MemorySession implements StoreSession {
     const now = this.#now()
     const lease = this.#mine(key, token, now)
     const old = this.#space.frames.get(key, now)
-    if (lease === undefined) return stampOf(old) === token ? 'ok' : 'fenced'
+    if (lease === undefined) {
+      if (stampOf(old) === token) return 'ok'
+      const gone = this.#space.leases.get(key, now) === undefined
+      if (gone) this.#space.tell({ type: 'released', key, token, why: 'unstorable' })
+      return 'fenced'
+    }
     if (isNewer(old)) {
       if (frame.length <= pushedBytes) this.#handOver(key, lease, frame, now)
       else this.#giveUp(key, lease, 'unstorable', now)

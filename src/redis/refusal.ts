@@ -5,9 +5,13 @@
  */
 
 const refusing = /(?:^|[\s-])(OOM|READONLY|MISCONF|NOREPLICAS|NOPERM)\b/
+/** How Redis 7 words NOPERM for a command inside a script. */
+const scriptDenied = /^ERR The user executing the script can't/
 
 export function refusalOf(error: unknown): string | undefined {
-  return error instanceof Error ? refusing.exec(error.message)?.[1] : undefined
+  if (!(error instanceof Error)) return undefined
+  if (scriptDenied.test(error.message)) return 'NOPERM'
+  return refusing.exec(error.message)?.[1]
 }
 
 export function isWrongType(error: unknown): boolean {

@@ -4,6 +4,7 @@
 -- ARGV[1] channel
 -- ARGV[2] invalidated message
 -- returns 'ok'
-redis.call('DEL', KEYS[1], KEYS[2])
+-- Told first: a user who may not publish changes nothing. Nobody acts on it before the script ends.
 redis.call('PUBLISH', ARGV[1], ARGV[2])
+redis.call('DEL', KEYS[1], KEYS[2])
 return 'ok'

@@ -22,6 +22,8 @@ local top = redis.pcall('GETRANGE', KEYS[1], 0, 41)
 if type(top) ~= 'string' then top = '' end
 if holder ~= ARGV[1] then
   if string.sub(top, 1, 3) == 'bw\001' and string.sub(top, 21, 42) == ARGV[1] then return 'ok' end
+  -- Evicted or flushed, and nobody was told: those who wait would sleep until it would have ended.
+  if not record then redis.pcall('PUBLISH', ARGV[4], ARGV[6]) end
   return 'fenced'
 end
 

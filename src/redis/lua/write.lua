@@ -15,8 +15,9 @@ if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[3]) then return 'late' end
 -- core/frame.ts: magic, version at 2
 local top = redis.pcall('GETRANGE', KEYS[1], 0, 2)
 local newer = type(top) == 'string' and string.sub(top, 1, 2) == 'bw' and (string.byte(top, 3) or 0) > 1
--- The frame first: when it is refused (OOM), nothing has been changed.
+-- Told first: a user who may not publish changes nothing. Nobody acts on it before the script ends.
+redis.call('PUBLISH', ARGV[4], ARGV[5])
+-- Then the frame: when it is refused (OOM), the store is as it was.
 if not newer then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1]) end
 redis.call('DEL', KEYS[2])
-redis.call('PUBLISH', ARGV[4], ARGV[5])
 return newer and 'kept' or 'ok'
