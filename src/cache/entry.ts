@@ -51,9 +51,8 @@ export class Entry implements Instants {
   provisional: number | undefined = undefined
   trust: number
   hotUntil: number
-  memoryUntil: number
-  /** What a hit returns: made once, outside any caller's context. */
-  promise: Promise<unknown> | undefined = undefined
+  /** When its time in memory ends, where that is bounded. */
+  memoryUntil: number | undefined
 
   constructor(init: EntryInit) {
     const { head, now } = init
@@ -61,9 +60,10 @@ export class Entry implements Instants {
     this.startedAt = head.startedAt
     this.storedAt = head.storedAt
     this.freshUntil = head.freshUntil
-    this.staleWhileRevalidateMs = head.staleWhileRevalidateMs
-    this.staleIfErrorMs = head.staleIfErrorMs
-    this.deltaMs = head.deltaMs
+    // Whole numbers take no memory of their own, and ten thousand entries are kept.
+    this.staleWhileRevalidateMs = Math.round(head.staleWhileRevalidateMs)
+    this.staleIfErrorMs = Math.round(head.staleIfErrorMs)
+    this.deltaMs = Math.ceil(head.deltaMs)
     this.negative = head.negative
     this.uncacheable = head.uncacheable
     this.meta = init.meta
@@ -76,7 +76,7 @@ export class Entry implements Instants {
       head.negative || init.earlyRefresh === undefined
         ? head.freshUntil
         : refreshAt(head, init.earlyRefresh, exponentialDraw(init.seed, head.stamp))
-    this.memoryUntil = now + init.memoryTtlMs
+    this.memoryUntil = until(now, init.memoryTtlMs)
     this.hotUntil = 0
     this.#reckonHot()
   }
@@ -104,7 +104,7 @@ export class Entry implements Instants {
   confirm(said: { freshUntil: number; now: number; memoryTtlMs: number; trust: number }): void {
     this.trust = said.trust
     this.provisional = undefined
-    this.memoryUntil = said.now + said.memoryTtlMs
+    this.memoryUntil = until(said.now, said.memoryTtlMs)
     this.refreshAt = Math.min(said.freshUntil, this.refreshAt + (said.freshUntil - this.freshUntil))
     this.freshUntil = said.freshUntil
     this.#reckonHot()
@@ -113,8 +113,13 @@ export class Entry implements Instants {
   #reckonHot(): void {
     // A mark is no value, and a payload is still to be decoded for each caller.
     const shared = this.uncacheable === undefined && this.payload === undefined
-    this.hotUntil = shared ? Math.min(this.refreshAt, this.freshUntil, this.memoryUntil) : -Infinity
+    const until = Math.min(this.refreshAt, this.freshUntil, this.memoryUntil ?? Infinity)
+    this.hotUntil = shared ? until : -Infinity
   }
+}
+
+function until(now: number, ms: number): number | undefined {
+  return ms === Infinity ? undefined : now + ms
 }
 
 /** As users see them: whole milliseconds. */

@@ -16,20 +16,12 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
 }
 
 /**
- * What a hit returns, made at the first: in the cache's own context, since a promise remembers the
- * context of its making, and this one lives as long as the entry.
- */
-export function promiseOf(engine: Engine, entry: Entry): Promise<unknown> {
-  return (entry.promise ??= engine.detached(() => Promise.resolve(entry.value)))
-}
-
-/**
  * May it be taken at its word? Filled after the last gap in hearing, and heard from since; or kept
  * in an outage that still lasts.
  */
 export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
   const { hearing } = engine
-  if (now >= entry.memoryUntil) return false
+  if (entry.memoryUntil !== undefined && now >= entry.memoryUntil) return false
   if (entry.provisional !== undefined) return entry.provisional === hearing.outage
   return entry.trust === hearing.trust && !hearing.isDeaf(now)
 }

