@@ -61,6 +61,8 @@ export interface StoreSession {
   readonly ready: boolean
   /** False: nothing is pushed; waiters poll, and L1 keeps little. */
   readonly hasBus: boolean
+  /** True: what is read may be old, and is not kept. */
+  readonly fromReplica: boolean
   read(key: string): Promise<Uint8Array | undefined>
   acquire(request: AcquireRequest): Promise<Acquired>
   publish(request: PublishRequest): Promise<Published>

@@ -142,6 +142,7 @@ export function takeIn(
     seed: engine.seed,
     trust,
   })
-  if (!taken.outdated && usesMemory(engine, rules)) keep(engine, key, entry)
+  const mayKeep = !taken.outdated && engine.store?.session.fromReplica !== true
+  if (mayKeep && usesMemory(engine, rules)) keep(engine, key, entry)
   return entry
 }

@@ -25,6 +25,7 @@ const minCollectMs = 1_000
 export class MemorySession implements StoreSession {
   readonly ready = true
   readonly hasBus = true
+  readonly fromReplica = false
   readonly #space: MemorySpace
   readonly #scope: StoreScope
   readonly #leave: () => void

@@ -17,6 +17,8 @@ export interface RedisCommands {
   readonly db: number
   readonly keyPrefix: string
   readonly ready: boolean
+  /** Its reads go to a replica. */
+  readonly fromReplica: boolean
   /** Bytes that came in over the present connection. */
   readonly received: number
   /** Breaks the present connection, so that the client makes a new one. */

@@ -78,13 +78,17 @@ export function checkCommandClient(value: unknown, replicaReads: boolean): Iored
       'redisStore.client: expected a client for commands, got one in subscriber mode; pass that one as `bus`',
     )
   }
-  if (!replicaReads && (client.options.readOnly === true || client.options.role === 'slave')) {
+  if (!replicaReads && readsFromReplica(client)) {
     throw refuse(
       'redisStore.client: expected a client of the master, got one that reads from a replica; ' +
         'set `replicaReads: true` to accept answers that may be old',
     )
   }
   return client
+}
+
+export function readsFromReplica({ options }: IoredisClient): boolean {
+  return options.readOnly === true || options.role === 'slave'
 }
 
 export function refuse(message: string): BreakwaterError {

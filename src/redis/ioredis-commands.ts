@@ -4,12 +4,13 @@
  * `stringNumbers` and RESP3 change nothing but integers, which the reader accepts in every form.
  */
 import type { Argument, RedisCommands, ScriptCall } from './commands.ts'
-import type { IoredisClient } from './ioredis-client.ts'
+import { readsFromReplica, type IoredisClient } from './ioredis-client.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
   return {
     db: client.condition?.select ?? client.options.db ?? 0,
     keyPrefix: prefixText(client.options.keyPrefix),
+    fromReplica: readsFromReplica(client),
     get ready() {
       return client.status === 'ready'
     },

@@ -40,6 +40,7 @@ const minCollectMs = 1_000
 
 export class RedisSession implements StoreSession {
   readonly hasBus: boolean
+  readonly fromReplica: boolean
   readonly #commands: RedisCommands
   readonly #layout: Layout
   readonly #reads: ReadBatch
@@ -51,6 +52,7 @@ export class RedisSession implements StoreSession {
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
+    this.fromReplica = commands.fromReplica
     this.#reads = new ReadBatch(commands)
     this.#onFault = (error) => scope.onFault(error)
     this.#layout = createLayout({

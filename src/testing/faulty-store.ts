@@ -57,6 +57,7 @@ export function faultyStore(inner: Store): FaultyStore {
           return session.ready
         },
         hasBus: session.hasBus,
+        fromReplica: session.fromReplica,
         isRefusal: (error: unknown) => session.isRefusal(error),
         received: () => session.received(),
         reconnect: (what: 'commands' | 'bus') => session.reconnect(what),
