@@ -214,4 +214,6 @@ export interface CodecPort extends Codec {
   encode(value: unknown): Uint8Array
   /** Throws when the bytes are not its own. Nothing of the result is shared with `bytes`' pool. */
   decode(bytes: Uint8Array): unknown
+  /** As `decode`, with plain objects and arrays frozen; where it is quicker than a walk afterwards. */
+  decodeFrozen?(bytes: Uint8Array): unknown
 }

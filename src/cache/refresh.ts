@@ -34,8 +34,15 @@ export function startRefresh(
     const work: Work = { target, reason, since: -Infinity, mode: 'share', known, seen: known.stamp }
     const flight = flightOf(engine, work, 'background')
     engine.flights.add(flight)
-    giveToPlatform(engine, engine.background.track(fly(engine, work, flight)))
+    giveToPlatform(engine, engine.background.track(afterCallers(engine, work, flight)))
   })
+}
+
+/** Whoever is answered in this turn comes first: two hops let all of their continuations run before. */
+async function afterCallers(engine: Engine, work: Work, flight: Flying): Promise<void> {
+  await undefined
+  await undefined
+  await fly(engine, work, flight)
 }
 
 function flightOf(engine: Engine, work: Work, purpose: Purpose): Flying {

@@ -7,7 +7,11 @@ import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
 import { answered, isFallback, type Fallback } from './answer.ts'
 import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
+import { isTrusted } from './keep.ts'
 import { listOf } from './list-of.ts'
+import { startRefresh } from './refresh.ts'
+import { decide } from '../core/decide.ts'
+import type { Outcome } from '../core/events.ts'
 import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
@@ -45,9 +49,9 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     const answer = await answerFrom(...asked)
     return isFallback(answer) ? answer.value : given(answer.entry, rules)
   }
-  const counted = (entry: Entry, key: string): void => {
+  const counted = (entry: Entry, key: string, outcome: Outcome): void => {
     if (entry.negative) counters.negative++
-    if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome: 'hit' }))
+    if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome }))
   }
 
   const get = (arg: unknown, call?: Call): Promise<unknown> => {
@@ -67,15 +71,23 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       const now = clock.now()
       if (now < held.hotUntil && now < hearing.deafAt && held.trust === hearing.trust) {
         counters.hitMemory++
-        counted(held, key)
+        counted(held, key, 'hit')
         return Promise.resolve(held.value)
+      }
+      const decision = isTrusted(engine, held, now) ? decide(held, now, rules) : 'load'
+      if (decision !== 'load' && held.uncacheable === undefined) {
+        const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined
+        if (refreshIsDue) startRefresh(engine, targetFor(arg, key), held, decision)
+        counters[decision === 'stale' ? 'stale' : 'hitMemory']++
+        counted(held, key, decision === 'stale' ? 'stale' : 'hit')
+        return Promise.resolve(given(held, rules))
       }
     } else if (canLookFirst(engine, source, key)) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.
       return engine.looks.at(engine, source, key, undefined).then((found) => {
         if (found.type === 'entry' && found.entry.isHot(clock.now())) {
           counters.hitStore++
-          counted(found.entry, key)
+          counted(found.entry, key, 'hit')
           return given(found.entry, rules)
         }
         return valueFrom(arg, key, undefined, (target) => readFound(engine, target, found))

@@ -65,8 +65,10 @@ function copy(value: unknown, payload: Uint8Array, rules: EntryRules): unknown {
 
 /** What a payload from the store becomes. */
 export function decoded(payload: Uint8Array, rules: EntryRules): unknown {
-  const value = rules.codec.decode(payload)
-  return rules.values === 'freeze' ? deepFreeze(value) : value
+  const { codec } = rules
+  if (rules.values !== 'freeze') return codec.decode(payload)
+  if (codec.decodeFrozen !== undefined) return codec.decodeFrozen(payload)
+  return deepFreeze(codec.decode(payload))
 }
 
 /** What one caller is given. */

@@ -11,10 +11,12 @@ export const maxShapes = 4_096
 export interface Checked {
   /** A mark was seen: the decoded value must be revived. */
   readonly marked: boolean
+  /** Objects written as maps, without a shape. */
+  readonly maps: boolean
   readonly shapes: number
 }
 
-const plain: Checked = { marked: false, shapes: 0 }
+const plain: Checked = { marked: false, maps: false, shapes: 0 }
 
 /** Throws when the bytes are truncated, go on after the value, or are not of our making. */
 export function checkMessagePack(bytes: Buffer): Checked {
@@ -22,6 +24,7 @@ export function checkMessagePack(bytes: Buffer): Checked {
   let records: number[] | undefined
   let shapes = 0
   let marked = false
+  let maps = false
   let at = 0
   /** Values that must still come. */
   let pending = 1
@@ -36,8 +39,10 @@ export function checkMessagePack(bytes: Buffer): Checked {
       const fields = records[token & 0x3f]
       if (fields === undefined) throw malformed('a record of unknown shape')
       pending += fields
-    } else if (token < 0x90) pending += (token & 0x0f) * 2
-    else if (token < 0xa0) pending += token & 0x0f
+    } else if (token < 0x90) {
+      maps = true
+      pending += (token & 0x0f) * 2
+    } else if (token < 0xa0) pending += token & 0x0f
     else if (token < 0xc0) at += token & 0x1f
     else {
       switch (token) {
@@ -86,10 +91,12 @@ export function checkMessagePack(bytes: Buffer): Checked {
           at += 4
           break
         case 0xde: // maps
+          maps = true
           pending += u16(bytes, at) * 2
           at += 2
           break
         case 0xdf:
+          maps = true
           pending += u32(bytes, at) * 2
           at += 4
           break
@@ -115,7 +122,7 @@ export function checkMessagePack(bytes: Buffer): Checked {
     }
   }
   if (at !== length) throw malformed(at > length ? 'truncated' : 'something after the value')
-  return marked || shapes > 0 ? { marked, shapes } : plain
+  return marked || maps || shapes > 0 ? { marked, maps, shapes } : plain
 }
 
 function arrayLength(bytes: Buffer, at: number): { length: number; at: number } {
