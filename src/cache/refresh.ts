@@ -38,20 +38,12 @@ export function startRefresh(
   })
 }
 
-/**
- * Callers come first: those who are answered in this turn, by two hops, and those of other processes
- * on the same processors, by a moment's wait. Nobody waits for a background refresh.
- */
+/** Whoever is answered in this turn comes first: two hops let all of their continuations run before. */
 async function afterCallers(engine: Engine, work: Work, flight: Flying): Promise<void> {
-  await undefined
-  await undefined
-  const { clock } = engine
-  const ms = clock.random() * mostDelayMs
-  if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve))
+  await Promise.resolve()
+  await Promise.resolve()
   await fly(engine, work, flight)
 }
-
-const mostDelayMs = 5
 
 function flightOf(engine: Engine, work: Work, purpose: Purpose): Flying {
   const now = engine.clock.now()
