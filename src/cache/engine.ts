@@ -73,6 +73,8 @@ export interface Answer {
   readonly tier: 'memory' | 'store' | 'source'
   /** For the call that started the load, and nobody else. */
   readonly private: boolean
+  /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */
+  readonly refreshable?: number | undefined
 }
 
 export type Flying = Flight<Answer, Work>

@@ -29,10 +29,6 @@ import { fromWire } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
 export async function fly(engine: Engine, work: Work, flight: Flying): Promise<void> {
-  flight.controls.outdated = (how) => {
-    if (how === 'gone') work.known = undefined
-    else work.known?.expire(engine.clock.now())
-  }
   try {
     flight.resolve(await obtain(engine, work, flight))
   } catch (error) {
@@ -77,7 +73,7 @@ async function contendUntilDone(
   let waitedAt: number | undefined
   let pollMs = firstPollMs
   for (;;) {
-    await engine.flights.turn(key)
+    await engine.flights.mayLoad(key)
     const { trust } = engine.hearing
     ear.forget()
     const asked = await ask(engine, work, flight, waitedFor)
@@ -234,7 +230,13 @@ function accept(
       return undefined
     case 'stale':
       if (flight.purpose === 'background') return undefined
-      return { entry, outcome: 'stale', tier: 'store', private: false }
+      return {
+        entry,
+        outcome: 'stale',
+        tier: 'store',
+        private: false,
+        refreshable: outdated ? undefined : engine.changes,
+      }
     case 'early':
     case 'serve':
       break

@@ -22,7 +22,10 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
 export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
   const { hearing } = engine
   if (entry.memoryUntil !== undefined && now >= entry.memoryUntil) return false
-  if (entry.provisional !== undefined) return entry.provisional === hearing.outage
+  if (entry.provisional !== undefined) {
+    const heard = engine.store!.isDown || !hearing.isDeaf(now)
+    return heard && entry.provisional === hearing.outage
+  }
   return entry.trust === hearing.trust && !hearing.isDeaf(now)
 }
 

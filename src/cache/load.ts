@@ -40,6 +40,7 @@ export async function load(
   }
   flight.phase = 'queue'
   controls.abandoned = desert
+  controls.stop = (reason) => controller.abort(reason)
   const place = await queue(engine, work, flight, { lease, signal: controller.signal })
   if (flight.deserted) desert()
   if (flight.doomed || isClosed(engine)) {
@@ -57,7 +58,7 @@ export async function load(
 
   flight.phase = 'load'
   flight.outdated = false
-  controls.stop = (reason) => controller.abort(reason)
+  flight.trust = engine.hearing.trust
   const { trust, outage } = engine.hearing
   if (lease !== undefined) {
     // Others may wait elsewhere: only the store knows. Whoever joins meanwhile is not deserted.
@@ -77,6 +78,7 @@ export async function load(
     controls.abandoned = undefined
     controls.stop = undefined
   }
+  engine.cooldowns.delete(key)
   countLoad(engine, work, { ms: ran.endedAt - ran.startedAt, unleased: how.unleased })
   const since = { ...how, trust, outage }
   const made = filling(engine, work, ran, since)
@@ -101,6 +103,10 @@ export async function load(
   return answer
 }
 
+/**
+ * A turn among the loads of this key, then a place among all of this process. Both end with the
+ * place. The time in the queue counts for the whole flight, however often its lease is lost there.
+ */
 async function queue(
   engine: Engine,
   work: Work,
@@ -110,20 +116,40 @@ async function queue(
   const { target, mode } = work
   const { lease, signal } = how
   const { controls } = flight
+  let endTurn = (): void => {}
   try {
-    if (mode !== 'alone') await engine.flights.turn(target.key)
-    if (flight.hurried || ridesOn(engine, flight)) return noPlace
-    const entered = engine.limiter.enter(target.key)
-    if (!('place' in entered)) return entered
+    if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
+    if (flight.hurried || ridesOn(engine, flight)) return withTurn(noPlace, endTurn)
+    flight.queueUntil ??= engine.clock.now() + engine.limiter.queueMs
+    const entered = engine.limiter.enter(target.key, flight.queueUntil)
+    if (!('place' in entered)) return withTurn(entered, endTurn)
     controls.hurry = () => entered.ride()
-    signal.addEventListener('abort', () => entered.cancel(signal.reason), { once: true })
-    return await entered.place
+    const cancel = (): void => entered.cancel(signal.reason)
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
+    return withTurn(await entered.place, endTurn)
   } catch (error) {
+    endTurn()
     if (!signal.aborted) target.source.counters.overloaded++
-    void lease?.release(signal.aborted ? 'abort' : 'overload')
+    const why = isClosed(engine) ? 'close' : signal.aborted ? 'abort' : 'overload'
+    void lease?.release(why)
     throw error
   } finally {
     controls.hurry = undefined
+  }
+}
+
+/** The next load of the key may begin when this one has ended, or was given up. */
+function withTurn(place: Place, endTurn: () => void): Place {
+  return {
+    leave: () => {
+      place.leave()
+      endTurn()
+    },
+    abandon: (ended) => {
+      place.abandon(ended)
+      endTurn()
+    },
   }
 }
 

@@ -120,7 +120,9 @@ export function takeIn(
   let value: unknown
   let meta: unknown
   try {
-    if (head.uncacheable === undefined && rules.values !== 'clone') value = decoded(payload, rules)
+    // Where each caller decodes its own copy, too: bytes that cannot be read are a miss here, not there.
+    if (head.uncacheable === undefined) value = decoded(payload, rules)
+    if (rules.values === 'clone') value = undefined
     if (head.meta !== undefined) meta = deepFreeze(rules.codec.decode(head.meta))
   } catch {
     return failed('undecodable')

@@ -39,6 +39,7 @@ export class Outbox {
   readonly #taken = new Map<string, number>()
   #stop: (() => void) | undefined
   #draining: Promise<void> | undefined
+  #closed = false
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -94,6 +95,7 @@ export class Outbox {
   }
 
   close(): void {
+    this.#closed = true
     this.#stop?.()
     this.#waiting.clear()
   }
@@ -123,7 +125,7 @@ export class Outbox {
   }
 
   #retryLater(ms: number): void {
-    if (this.#stop !== undefined || this.#waiting.size === 0) return
+    if (this.#closed || this.#stop !== undefined || this.#waiting.size === 0) return
     const { clock, detached, isUp } = this.#options
     const retry = (): void => {
       this.#stop = undefined

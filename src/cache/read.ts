@@ -2,7 +2,7 @@
  * A read: memory, then whoever is at work on the key already, then the store, then a flight of our
  * own. First what can be had at once; nobody waits who need not.
  */
-import { decide, mayCover } from '../core/decide.ts'
+import { decide } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { refuseCycle } from '../flight/nesting.ts'
 import {
@@ -22,7 +22,7 @@ import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
-import { bounded, leftOf, wantedBy, type Wanted } from './wanted.ts'
+import { bounded, gaveUp, leftOf, wantedBy, type Wanted } from './wanted.ts'
 
 /** Resolves with an answer that this caller may use. */
 export function read(
@@ -115,7 +115,6 @@ function proceed(
   standing: Standing,
 ): Promise<Answer> | Answer {
   const { key, source } = target
-  const { rules } = source
   const { known } = standing
   const now = engine.clock.now()
   if (engine.state === 'closed') throw closed(key)
@@ -128,14 +127,8 @@ function proceed(
   }
   const cooldown = engine.cooldowns.get(key, now)
   if (cooldown !== undefined) {
-    if (
-      known !== undefined &&
-      known.startedAt >= wanted.since &&
-      mayCover(known, now, rules) &&
-      isFailure(engine, source, key, cooldown.error)
-    ) {
-      return coverBy(engine, source, key, { known, since: wanted.since })!
-    }
+    const stale = coverBy(engine, source, key, { known, since: wanted.since })
+    if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
     if (!cooldown.covered) throw cooldown.error
   }
   const running = joinable(engine, key, wanted)
@@ -186,17 +179,19 @@ export async function settle(
   const now = clock.now()
   const { softTimeoutMs } = source.rules
   const soft = softTimeoutMs !== undefined && !forced
+  let own: unknown
   let answer: Answer
   try {
     answer = await flight.join({
       clock,
       signal: call?.signal,
-      timeout: leftOf(wanted, now),
+      timeoutMs: leftOf(wanted, now),
       softMs: soft ? Math.max(0, flight.begunAt + softTimeoutMs - now) : undefined,
       cover,
+      gaveUp: () => (own = gaveUp(key, wanted)),
     })
   } catch (error) {
-    if (isOwnDoing(error, call)) throw error
+    if (error === own || isOwnDoing(error, key, call)) throw error
     const stale = cover()
     if (stale === undefined || !isFailure(engine, source, key, error)) throw error
     return stale
@@ -206,25 +201,29 @@ export async function settle(
   }
   const { entry } = answer
   if (entry.startedAt < since) return attempt(engine, target, wanted)
-  if (answer.outcome === 'stale' && decide(entry, clock.now(), source.rules) === 'stale') {
-    startRefresh(engine, target, entry, 'stale')
-  }
+  if (answer.refreshable === engine.changes) startRefresh(engine, target, entry, 'stale')
   return answer
 }
 
-/** Errors that no older value covers: the caller left, its patience ended, or the cache did. */
-function isOwnDoing(error: unknown, call: ResolvedCall | undefined): boolean {
+/** Errors that no older value covers: the caller left, would wait for itself, or the cache ended. */
+function isOwnDoing(error: unknown, key: string, call: ResolvedCall | undefined): boolean {
   if (call?.signal?.aborted === true && error === call.signal.reason) return true
-  if (!(error instanceof BreakwaterError)) return false
-  return error.code === 'WAIT_TIMEOUT' || error.code === 'CYCLE' || error.code === 'CLOSED'
+  if (!(error instanceof BreakwaterError) || error.key !== key) return false
+  return error.code === 'CYCLE' || error.code === 'CLOSED'
 }
 
 /** The flight that this caller can wait for, if there is one. */
 function joinable(engine: Engine, key: string, wanted: Wanted): Flying | undefined {
   const flight = engine.flights.current(key)
   if (flight === undefined || flight.doomed) return undefined
-  if (flight.startedAt !== undefined && flight.startedAt < wanted.since) return undefined
-  return flight
+  if (flight.startedAt === undefined) return flight
+  if (flight.startedAt < wanted.since) return undefined
+  // Its load began before a gap in hearing: an invalidation may have been missed. Without the store
+  // there is none that could have been heard, and the source is to be spared.
+  const { store, hearing } = engine
+  if (store?.isUp !== true) return flight
+  const heard = flight.trust === hearing.trust && !hearing.isDeaf(engine.clock.now())
+  return heard ? flight : undefined
 }
 
 /** The entry as an answer, with a refresh begun where one is due; `undefined`: not servable as it is. */

@@ -47,5 +47,10 @@ async function afterCallers(engine: Engine, work: Work, flight: Flying): Promise
 
 function flightOf(engine: Engine, work: Work, purpose: Purpose): Flying {
   const now = engine.clock.now()
-  return new Flight<Answer, Work>(engine, { key: work.target.key, purpose, work, now })
+  const flight = new Flight<Answer, Work>(engine, { key: work.target.key, purpose, work, now })
+  flight.controls.outdated = (how) => {
+    if (how === 'gone') work.known = undefined
+    else work.known?.expire(engine.clock.now())
+  }
+  return flight
 }

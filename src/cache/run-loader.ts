@@ -56,7 +56,6 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   let ended = false
   const settled = result.finally(() => (ended = true))
   settled.catch(() => {})
-  engine.flights.loading(key, firstOf(settled, controller.signal).then(nothing, nothing))
   try {
     const value = await firstOf(settled, controller.signal)
     return { value, said, previous, startedAt, endedAt: clock.now() }
@@ -85,5 +84,3 @@ function firstOf<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }
-
-function nothing(): void {}

@@ -194,19 +194,23 @@ export class StoreAccess {
       return
     }
     if (this.#state === 'connecting') {
-      this.#state = 'up'
       this.#stopConnecting()
-      this.#settle()
-      this.#beatOnce()
+      void this.#begun()
     } else if (this.#state === 'down') {
       this.#stopProbe?.()
       void this.#probe(probeMs.first)
     }
   }
 
-  /** The first beat is sent before the reads that waited, so that the store's time is known to them. */
-  #beatOnce(): void {
-    this.call('beat', this.#options.beat).catch(() => {})
+  /** With the first beat: what is written and read is in the store's time, which it brings. */
+  async #begun(): Promise<void> {
+    try {
+      await this.#timed('beat', this.#options.beat, undefined)
+      if (this.#state === 'connecting') this.#state = 'up'
+    } catch (error) {
+      if (this.#state === 'connecting') this.#down(error)
+    }
+    this.#settle()
   }
 
   #down(error: unknown): void {

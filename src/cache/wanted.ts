@@ -22,13 +22,13 @@ export function wantedBy(call: ResolvedCall | undefined, now: number): Wanted {
   }
 }
 
-export function leftOf(
-  wanted: Wanted,
-  now: number,
-): { readonly leftMs: number; readonly ofMs: number } | undefined {
-  const { call, giveUpAt } = wanted
-  if (giveUpAt === undefined) return undefined
-  return { leftMs: Math.max(0, giveUpAt - now), ofMs: call!.timeoutMs! }
+export function leftOf({ giveUpAt }: Wanted, now: number): number | undefined {
+  return giveUpAt === undefined ? undefined : Math.max(0, giveUpAt - now)
+}
+
+export function gaveUp(key: string, { call }: Wanted): BreakwaterError {
+  const text = `${key}: no value within ${call?.timeoutMs} ms`
+  return new BreakwaterError('WAIT_TIMEOUT', text, { key })
 }
 
 /** Under this call's own signal and timeout, for what other callers share. */
@@ -39,17 +39,13 @@ export function bounded<T>(
   wanted: Wanted,
 ): Promise<T> {
   const signal = wanted.call?.signal
-  const timeout = leftOf(wanted, engine.clock.now())
-  if (signal === undefined && timeout === undefined) return work
+  const timeoutMs = leftOf(wanted, engine.clock.now())
+  if (signal === undefined && timeoutMs === undefined) return work
   return new Promise<T>((resolve, reject) => {
     const ends: (() => void)[] = []
     if (signal !== undefined) ends.push(onAbort(signal, () => reject(signal.reason)))
-    if (timeout !== undefined) {
-      const giveUp = (): void => {
-        const text = `${key}: no value within ${timeout.ofMs} ms`
-        reject(new BreakwaterError('WAIT_TIMEOUT', text, { key }))
-      }
-      ends.push(engine.clock.after(timeout.leftMs, giveUp))
+    if (timeoutMs !== undefined) {
+      ends.push(engine.clock.after(timeoutMs, () => reject(gaveUp(key, wanted))))
     }
     const end = (): void => {
       for (const stop of ends) stop()

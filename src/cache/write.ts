@@ -131,10 +131,11 @@ export async function set(
   }
   try {
     if (toStore) {
-      const frame = frameOf(storeHead(head, engine.hearing.offsetMs), prepared.payload!, rules)
-      await inStore(engine, [key], 'invalidate', () =>
-        written(engine, key, { frame, lifeMs: life.lifeMs, stamp }),
-      )
+      // In the store's time, which is known when the store can be written to.
+      const frame = (): Uint8Array =>
+        frameOf(storeHead(head, engine.hearing.offsetMs), prepared.payload!, rules)
+      const what = { frame, lifeMs: life.lifeMs, stamp }
+      await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {
@@ -159,13 +160,14 @@ export async function set(
 async function written(
   engine: Engine,
   key: string,
-  what: { readonly frame: Uint8Array; readonly lifeMs: number; readonly stamp: Token },
+  what: { readonly frame: () => Uint8Array; readonly lifeMs: number; readonly stamp: Token },
 ): Promise<void> {
-  const { storeTimeoutMs } = engine
-  const notAfter = Math.ceil(engine.clock.now() + engine.hearing.offsetMs + storeTimeoutMs)
-  const result = await engine.store!.call('write', (session) =>
-    session.write({ key, ...what, notAfter }),
-  )
+  const { clock, hearing, storeTimeoutMs } = engine
+  const { lifeMs, stamp } = what
+  const result = await engine.store!.call('write', (session) => {
+    const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
+    return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
+  })
   if (result === 'ok') return
   if (result === 'kept') {
     // A newer version's frame stands there, and holds what has just been replaced.

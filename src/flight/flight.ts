@@ -5,7 +5,6 @@
  * Invariant: one caller's abort never changes what another caller gets. Only when the last one has
  * left is the work told (`abandoned`), and whoever comes after that decision starts a new flight.
  */
-import { BreakwaterError } from '../core/errors.ts'
 import type { Clock } from '../ports.ts'
 import { deferred } from './deferred.ts'
 import { enclosing, waitFor, type Waitable } from './nesting.ts'
@@ -17,12 +16,14 @@ export type Phase = 'ask' | 'wait' | 'queue' | 'load' | 'publish'
 export interface JoinOptions<A> {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  /** This caller's patience: what is left of it, and what it was. */
-  readonly timeout: { readonly leftMs: number; readonly ofMs: number } | undefined
+  /** What is left of this caller's patience. */
+  readonly timeoutMs: number | undefined
   /** After this long, `cover` may answer; the caller waits on where it does not. */
   readonly softMs: number | undefined
   /** The stale value that this caller may be given instead. */
   cover(): A | undefined
+  /** The error of a caller whose patience has ended. */
+  gaveUp(): unknown
 }
 
 /** `read`: nothing could be served, so there is nothing better to do than to join it. */
@@ -67,6 +68,10 @@ export class Flight<A, W> implements Waitable {
   outdated = false
   /** When the load began, once it has. */
   startedAt: number | undefined
+  /** Count of gaps in hearing when the load began. */
+  trust = 0
+  /** When its time in the limiter's queue is over, once it has queued. */
+  queueUntil: number | undefined
   /** The loader has ended, or was given up. */
   over = false
   /** Abandoned for good: the work is to end as soon as it notices. */
@@ -108,10 +113,10 @@ export class Flight<A, W> implements Waitable {
 
   join(options: JoinOptions<A>): Promise<A> {
     const parent = enclosing()
-    const { signal, timeout, softMs } = options
+    const { signal, timeoutMs, softMs } = options
     if (
       signal === undefined &&
-      timeout === undefined &&
+      timeoutMs === undefined &&
       softMs === undefined &&
       parent === undefined
     ) {
@@ -122,7 +127,7 @@ export class Flight<A, W> implements Waitable {
   }
 
   async #joinAndLeave(options: JoinOptions<A>, parent: Waitable | undefined): Promise<A> {
-    const { signal, timeout, softMs, clock } = options
+    const { signal, timeoutMs, softMs, clock } = options
     const ends: (() => void)[] = []
     if (parent !== undefined) {
       ends.push(waitFor(parent, this))
@@ -153,14 +158,13 @@ export class Flight<A, W> implements Waitable {
           ends.push(onAbort(signal, leave))
         }
         if (softMs !== undefined) ends.push(clock.after(softMs, answerStale))
-        if (timeout !== undefined) {
+        if (timeoutMs !== undefined) {
           const giveUp = (): void => {
             if (answerStale()) return
             this.#keep = true
-            const text = `${this.key}: no value within ${timeout.ofMs} ms`
-            reject(new BreakwaterError('WAIT_TIMEOUT', text, { key: this.key }))
+            reject(options.gaveUp())
           }
-          ends.push(clock.after(timeout.leftMs, giveUp))
+          ends.push(clock.after(timeoutMs, giveUp))
         }
       })
     } finally {

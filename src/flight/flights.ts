@@ -5,6 +5,7 @@
  *
  * Invariant: whoever adds a flight removes it, by identity.
  */
+import { deferred } from './deferred.ts'
 import type { Flight } from './flight.ts'
 
 interface Slot<A, W> {
@@ -66,7 +67,7 @@ export class Flights<A, W> {
   }
 
   /** Resolves when one more load of this key may begin: at once, but for a third. */
-  async turn(key: string): Promise<void> {
+  async mayLoad(key: string): Promise<void> {
     for (;;) {
       const loads = this.#slots.get(key)?.loads
       if (loads === undefined || loads.size < 2) return
@@ -74,14 +75,23 @@ export class Flights<A, W> {
     }
   }
 
-  /** `ended` settles when the load is over or given up; it never rejects. */
-  loading(key: string, ended: Promise<unknown>): void {
-    const slot = this.#slot(key)
-    slot.loads.add(ended)
-    void ended.then(() => {
-      slot.loads.delete(ended)
+  /** The same, and the turn is taken in the same step: returns what ends it. */
+  async turn(key: string): Promise<() => void> {
+    for (;;) {
+      const slot = this.#slot(key)
+      if (slot.loads.size < 2) return this.#take(key, slot)
+      await slot.loads.values().next().value
+    }
+  }
+
+  #take(key: string, slot: Slot<A, W>): () => void {
+    const { promise, resolve } = deferred<void>()
+    slot.loads.add(promise)
+    return () => {
+      if (!slot.loads.delete(promise)) return
+      resolve()
       this.#drop(key, slot)
-    })
+    }
   }
 
   *[Symbol.iterator](): Iterator<Flight<A, W>> {

@@ -28,7 +28,7 @@ export interface Queued {
 export class Limiter {
   readonly #clock: Clock
   readonly #places: number
-  readonly #queueMs: number
+  readonly queueMs: number
   readonly #queue = new Set<(place: Place) => void>()
   #running = 0
   #abandoned = 0
@@ -36,7 +36,7 @@ export class Limiter {
   constructor(clock: Clock, places: number, queueMs: number) {
     this.#clock = clock
     this.#places = places
-    this.#queueMs = queueMs
+    this.queueMs = queueMs
   }
 
   get running(): number {
@@ -52,21 +52,22 @@ export class Limiter {
   }
 
   /** A place where one is free, else a turn, which ends with `OVERLOADED` at the queue's deadline. */
-  enter(key: string): Place | Queued {
+  enter(key: string, until: number): Place | Queued {
     if (this.#abandoned >= this.#places) {
       throw overloaded(key, `${this.#abandoned} abandoned loads are still running`)
     }
     if (this.#running < this.#places && this.#queue.size === 0) return this.#take()
-    if (this.#queueMs === 0) throw overloaded(key, `${this.#running} loads are running`)
-    return this.#wait(key)
+    const leftMs = until - this.#clock.now()
+    if (leftMs <= 0) throw overloaded(key, `${this.#running} loads are running`)
+    return this.#wait(key, leftMs)
   }
 
-  #wait(key: string): Queued {
+  #wait(key: string, ms: number): Queued {
     let ride!: () => void
     let cancel!: (reason: unknown) => void
     const place = new Promise<Place>((resolve, reject) => {
-      const stop = this.#clock.after(this.#queueMs, () => {
-        cancel(overloaded(key, `waited ${this.#queueMs} ms behind ${this.#running} running loads`))
+      const stop = this.#clock.after(ms, () => {
+        cancel(overloaded(key, `waited ${this.queueMs} ms behind ${this.#running} running loads`))
       })
       const admit = (given: Place): void => {
         stop()
