@@ -96,7 +96,6 @@ export class Entry implements Instants {
   /** The store could not be told of it: believed in this outage only, and briefly. */
   makeProvisional(outage: number, freshUntil: number): void {
     this.provisional = outage
-    this.trust = -1
     this.expire(freshUntil)
   }
 
@@ -112,7 +111,8 @@ export class Entry implements Instants {
 
   #reckonHot(): void {
     // A mark is no value, and a payload is still to be decoded for each caller.
-    const shared = this.uncacheable === undefined && this.payload === undefined
+    const { uncacheable, payload, provisional } = this
+    const shared = uncacheable === undefined && payload === undefined && provisional === undefined
     const until = Math.min(this.refreshAt, this.freshUntil, this.memoryUntil ?? Infinity)
     this.hotUntil = shared ? until : -Infinity
   }

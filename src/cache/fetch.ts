@@ -5,7 +5,7 @@
  * Invariant: a flight ends, with a value or an error, within `storeTimeout + waitTimeout + queue +
  * loadTimeout`, and leaves neither a listener nor a lease behind.
  */
-import { contend, decide, mayCover } from '../core/decide.ts'
+import { decide, mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Ear } from '../flight/waiters.ts'
@@ -34,6 +34,7 @@ export async function fly(engine: Engine, work: Work, flight: Flying): Promise<v
   } catch (error) {
     flight.reject(error)
   } finally {
+    flight.leavePlace()
     engine.flights.remove(flight)
   }
 }
@@ -73,7 +74,8 @@ async function contendUntilDone(
   let waitedAt: number | undefined
   let pollMs = firstPollMs
   for (;;) {
-    await engine.flights.mayLoad(key)
+    flight.phase = 'wait'
+    if (flight.place === undefined) await engine.flights.mayLoad(key)
     const { trust } = engine.hearing
     ear.forget()
     const asked = await ask(engine, work, flight, waitedFor)
@@ -86,24 +88,26 @@ async function contendUntilDone(
       throw closed(key)
     }
     let frame: Uint8Array
-    switch (contend(reply.type)) {
-      case 'load': {
+    switch (reply.type) {
+      case 'lease': {
         const lease = new Lease(engine, target, token)
         const answer = await load(engine, work, flight, { lease, unleased: undefined })
         if (answer !== 'again') return answer
         continue
       }
-      case 'load-unleased':
+      case 'nolease':
         return unleased(engine, work, flight, 'nolease')
-      case 'fail':
-        throw failedElsewhere(engine, work, flight, reply as Failed)
-      case 'take':
-        frame = (reply as Acquired & { type: 'value' }).frame
+      case 'failed':
+      case 'backoff':
+        throw failedElsewhere(engine, work, flight, reply)
+      case 'value':
+        frame = reply.frame
         break
       case 'wait': {
-        const { ms, token: holder } = reply as Acquired & { type: 'wait' }
+        const { ms, token: holder } = reply
         const now = engine.clock.now()
         if (now >= giveUpAt) return giveUp(engine, work, flight)
+        flight.leavePlace()
         if (flight.outdated) continue // the holder named may be one of before the change
         waitedFor = holder
         waitedAt ??= now

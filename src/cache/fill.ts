@@ -123,7 +123,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     value: storable.value,
     meta,
     payload: renewed === undefined ? keptPayload(value, payload, rules) : renewed.payload,
-    codec: rules.codec,
+    codec: renewed?.codec ?? rules.codec,
     size: storable.size,
     ...common,
   })

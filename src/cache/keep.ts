@@ -22,11 +22,9 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
 export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
   const { hearing } = engine
   if (entry.memoryUntil !== undefined && now >= entry.memoryUntil) return false
-  if (entry.provisional !== undefined) {
-    const heard = engine.store!.isDown || !hearing.isDeaf(now)
-    return heard && entry.provisional === hearing.outage
-  }
-  return entry.trust === hearing.trust && !hearing.isDeaf(now)
+  const heard = entry.trust === hearing.trust && !hearing.isDeaf(now)
+  if (entry.provisional === undefined) return heard
+  return entry.provisional === hearing.outage && (heard || engine.store!.isDown)
 }
 
 /**

@@ -41,21 +41,22 @@ export async function load(
   flight.phase = 'queue'
   controls.abandoned = desert
   controls.stop = (reason) => controller.abort(reason)
-  const place = await queue(engine, work, flight, { lease, signal: controller.signal })
+  flight.place ??= await queue(engine, work, flight, { lease, signal: controller.signal })
+  const { place } = flight
   if (flight.deserted) desert()
   if (flight.doomed || isClosed(engine)) {
-    place.leave()
+    flight.leavePlace()
     void lease?.release(isClosed(engine) ? 'close' : 'abort')
     throw controller.signal.aborted ? controller.signal.reason : closed(key)
   }
   if (lease !== undefined && flight.outdated) {
     // Perhaps the lease is younger than the change that was heard of: given back in any case, or
     // we would wait for ourselves.
-    place.leave()
     void lease.release('late')
     return 'again'
   }
 
+  flight.place = undefined
   flight.phase = 'load'
   flight.outdated = false
   flight.trust = engine.hearing.trust
@@ -72,6 +73,7 @@ export async function load(
   try {
     ran = await runLoader({ engine, work, flight, place, controller })
   } catch (error) {
+    place.leave()
     failed(engine, work, flight, { lease, error })
     throw error
   } finally {

@@ -111,7 +111,11 @@ function connect(
     onMessage: (message) => heed(engine, message),
     onBus: (state) => hearing.onBus(state, beatNow),
     onFailed: (operation, error) => listeners.tell('storeFailed', () => ({ operation, error })),
-    onBreaker: (state) => listeners.tell('breaker', () => ({ state })),
+    onBreaker: (state) => {
+      listeners.tell('breaker', () => ({ state }))
+      // Who waits for a push would sleep until the lease's end: asks again, and learns that it is gone.
+      if (state === 'open') engine.waiters.rouseAll()
+    },
     beat: hearing.beat,
     recover: async () => {
       await outbox.drain()

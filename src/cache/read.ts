@@ -58,7 +58,7 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
     const answer = serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
     if (answer !== undefined) return answer
   }
-  const running = joinable(engine, key, wanted)
+  const running = joinable(engine, target, wanted)
   if (running?.purpose === 'read') {
     return settle(engine, target, wanted, { flight: running, started: false })
   }
@@ -118,8 +118,10 @@ function proceed(
   const { known } = standing
   const now = engine.clock.now()
   if (engine.state === 'closed') throw closed(key)
-  const marked = known?.uncacheable !== undefined && now < known.freshUntil
-  if (marked && known.uncacheable === 'private') return alone(engine, target, wanted)
+  const mark = known !== undefined && now < known.freshUntil ? known.uncacheable : undefined
+  if (mark !== undefined) {
+    return alone(engine, target, wanted, mark === 'private' ? 'private' : 'uncacheable')
+  }
   if (standing.gone || engine.store?.isDown === true) {
     const answer =
       known && serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
@@ -131,7 +133,7 @@ function proceed(
     if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
     if (!cooldown.covered) throw cooldown.error
   }
-  const running = joinable(engine, key, wanted)
+  const running = joinable(engine, target, wanted)
   if (running !== undefined) {
     return settle(engine, target, wanted, { flight: running, started: false })
   }
@@ -143,13 +145,18 @@ function proceed(
     mode: 'share',
     known: older,
     seen: standing.seen,
-    unleased: marked ? 'uncacheable' : standing.gone ? 'store' : undefined,
+    unleased: standing.gone ? 'store' : undefined,
   })
   return settle(engine, target, wanted, { flight, started: true })
 }
 
-/** A load for this call and nobody else. */
-function alone(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> {
+/** A load for this call and nobody else: hit-for-miss, so that nobody queues behind what is not kept. */
+function alone(
+  engine: Engine,
+  target: Target,
+  wanted: Wanted,
+  why: 'private' | 'uncacheable',
+): Promise<Answer> {
   const flight = startFlight(engine, {
     target,
     reason: 'miss',
@@ -157,7 +164,7 @@ function alone(engine: Engine, target: Target, wanted: Wanted): Promise<Answer> 
     mode: 'alone',
     known: undefined,
     seen: undefined,
-    unleased: 'private',
+    unleased: why,
   })
   return settle(engine, target, wanted, { flight, started: true })
 }
@@ -197,7 +204,7 @@ export async function settle(
     return stale
   }
   if (answer.private && !(started && answer.entry.uncacheable === undefined)) {
-    return alone(engine, target, wanted)
+    return alone(engine, target, wanted, 'private')
   }
   const { entry } = answer
   if (entry.startedAt < since) return attempt(engine, target, wanted)
@@ -213,15 +220,15 @@ function isOwnDoing(error: unknown, key: string, call: ResolvedCall | undefined)
 }
 
 /** The flight that this caller can wait for, if there is one. */
-function joinable(engine: Engine, key: string, wanted: Wanted): Flying | undefined {
-  const flight = engine.flights.current(key)
+function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | undefined {
+  const flight = engine.flights.current(target.key)
   if (flight === undefined || flight.doomed) return undefined
   if (flight.startedAt === undefined) return flight
   if (flight.startedAt < wanted.since) return undefined
   // Its load began before a gap in hearing: an invalidation may have been missed. Without the store
   // there is none that could have been heard, and the source is to be spared.
   const { store, hearing } = engine
-  if (store?.isUp !== true) return flight
+  if (store?.isUp !== true || !target.source.rules.store) return flight
   const heard = flight.trust === hearing.trust && !hearing.isDeaf(engine.clock.now())
   return heard ? flight : undefined
 }

@@ -37,24 +37,3 @@ export function mayCover(entry: Instants | undefined, now: number, own: Windows)
   )
   return now < entry.freshUntil + window
 }
-
-/** What is next after ACQUIRE. Whoever has a stale value to fall back on covers a failure by it. */
-export type Contention = 'take' | 'load' | 'load-unleased' | 'wait' | 'fail'
-
-export type Reply = 'value' | 'lease' | 'wait' | 'failed' | 'backoff' | 'nolease'
-
-export function contend(reply: Reply): Contention {
-  switch (reply) {
-    case 'value':
-      return 'take'
-    case 'lease':
-      return 'load'
-    case 'nolease':
-      return 'load-unleased'
-    case 'wait':
-      return 'wait'
-    case 'failed':
-    case 'backoff':
-      return 'fail'
-  }
-}

@@ -194,6 +194,8 @@ function readHead(bytes: Buffer, length: number): Head | undefined {
         ? undefined
         : new Uint8Array(bytes.subarray(metaAt, metaAt + metaLength)),
   }
+  // Not under the checksum, so checked for sense: it was stored before, by clocks that differ a little.
+  if (expiredAt !== 0 && !(expiredAt > head.storedAt - 60_000)) return undefined
   return isSane(head, expiredAt) ? head : undefined
 }
 

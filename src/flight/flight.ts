@@ -8,9 +8,10 @@
 import type { Clock } from '../ports.ts'
 import { deferred } from './deferred.ts'
 import { enclosing, waitFor, type Waitable } from './nesting.ts'
+import type { Place } from './limiter.ts'
 import { onAbort } from './on-abort.ts'
 
-/** `look`, `ask`: the store's answer is under way. `wait`, `queue`: nothing seen yet. `load`, `publish`: a value of then. */
+/** `ask`: the store's answer is under way. `wait`, `queue`: nothing seen yet. `load`, `publish`: a value of then. */
 export type Phase = 'ask' | 'wait' | 'queue' | 'load' | 'publish'
 
 export interface JoinOptions<A> {
@@ -63,7 +64,7 @@ export class Flight<A, W> implements Waitable {
     hurry: undefined,
     outdated: undefined,
   }
-  phase: Phase = 'ask'
+  phase: Phase = 'wait'
   /** An invalidation came while the current attempt was under way: its result is never kept. */
   outdated = false
   /** When the load began, once it has. */
@@ -72,6 +73,8 @@ export class Flight<A, W> implements Waitable {
   trust = 0
   /** When its time in the limiter's queue is over, once it has queued. */
   queueUntil: number | undefined
+  /** Kept when the lease was lost in the queue: the next one loads from it at once. */
+  place: Place | undefined
   /** The loader has ended, or was given up. */
   over = false
   /** Abandoned for good: the work is to end as soon as it notices. */
@@ -178,5 +181,12 @@ export class Flight<A, W> implements Waitable {
 
   reject(error: unknown): void {
     this.#result.reject(error)
+  }
+
+  /** Somebody else may need it: nothing is loaded from it now. */
+  leavePlace(): void {
+    this.place?.leave()
+    this.place = undefined
+    this.queueUntil = undefined
   }
 }

@@ -4,6 +4,7 @@
  * `stringNumbers` and RESP3 change nothing but integers, which the reader accepts in every form.
  */
 import type { Argument, RedisCommands, ScriptCall } from './commands.ts'
+import { onShared } from './shared-listener.ts'
 import { readsFromReplica, type IoredisClient } from './ioredis-client.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
@@ -48,13 +49,13 @@ function watchReady(client: IoredisClient, onReady: (ready: boolean) => void): (
   // ioredis emits later than it changes its status: a connection that broke at once is no news.
   const up = () => turn(client.status === 'ready')
   const down = () => turn(false)
-  client.on('ready', up)
-  client.on('close', down)
-  client.on('end', down)
+  const ends = [
+    onShared(client, 'ready', up),
+    onShared(client, 'close', down),
+    onShared(client, 'end', down),
+  ]
   return () => {
-    client.removeListener('ready', up)
-    client.removeListener('close', down)
-    client.removeListener('end', down)
+    for (const end of ends) end()
   }
 }
 

@@ -3,6 +3,7 @@
  * what comes on our channels alone, and tells exactly when messages may be lost. The listener is
  * attached before SUBSCRIBE is sent, since messages may arrive before its confirmation.
  */
+import { onShared } from './shared-listener.ts'
 import type { IoredisClient } from './ioredis-client.ts'
 
 export interface Listening {
@@ -45,15 +46,15 @@ export function listen(client: IoredisClient, listening: Listening): () => void 
     listening.onState('down')
   }
 
-  client.on('messageBuffer', onMessage)
-  client.on('ready', onReady)
-  client.on('close', onClose)
+  const ends = [
+    onShared(client, 'messageBuffer', onMessage as never),
+    onShared(client, 'ready', onReady),
+    onShared(client, 'close', onClose),
+  ]
   if (client.status === 'ready') onReady()
 
   return () => {
     closed = true
-    client.removeListener('messageBuffer', onMessage)
-    client.removeListener('ready', onReady)
-    client.removeListener('close', onClose)
+    for (const end of ends) end()
   }
 }

@@ -12,6 +12,8 @@ interface Waiting {
   reject(error: unknown): void
 }
 
+const foreign = Uint8Array.of(0)
+
 /** A reply of more than this many frames holds up what is behind it. */
 const most = 128
 
@@ -25,7 +27,7 @@ export class ReadBatch {
     this.#commands = commands
   }
 
-  /** Another type of data under the key is a miss. */
+  /** Another type of data under the key is no frame of ours. (MGET calls it nothing at all.) */
   read(key: string): Promise<Bytes | undefined> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ key, resolve, reject })
@@ -45,7 +47,7 @@ export class ReadBatch {
   #one({ key, resolve, reject }: Waiting): void {
     this.#commands.get(key).then(
       (frame) => resolve(frame ?? undefined),
-      (error: unknown) => (isWrongType(error) ? resolve(undefined) : reject(error)),
+      (error: unknown) => (isWrongType(error) ? resolve(foreign) : reject(error)),
     )
   }
 

@@ -175,3 +175,20 @@ it('setters may be taken out of ctx, and count up to the end of the load', async
   await clock.advance('1s')
   expect(await item.peek('a')).toEqual({ state: 'missing' })
 })
+
+it('noStore: later callers load side by side, those of one tick too', async () => {
+  const { clock, cache } = alone()
+  let loads = 0
+  const item = cache.define({
+    name: 'item',
+    load: async (_: string, ctx: LoadContext) => {
+      ctx.noStore()
+      return ++loads
+    },
+  })
+  expect(await item.get('k')).toBe(1)
+  const calls = Promise.all(Array.from({ length: 10 }, () => item.get('k')))
+  await clock.advance(10)
+  expect(new Set(await calls).size).toBe(10)
+  expect(loads).toBe(11)
+})
