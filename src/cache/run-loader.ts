@@ -5,7 +5,7 @@
  */
 import { BreakwaterError } from '../core/errors.ts'
 import type { Place } from '../flight/limiter.ts'
-import { inside } from '../flight/nesting.ts'
+import { inside, outside } from '../flight/nesting.ts'
 import type { Engine, Flying, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { loadContext, type Said } from './load-context.ts'
@@ -62,6 +62,7 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   } finally {
     stop()
     flight.over = true
+    outside()
     if (ended) place.leave()
     else place.abandon(settled)
   }

@@ -45,7 +45,7 @@ it('I7: a load that queues at close gives its lease back, and no timer of it goe
   await expect(queued).rejects.toMatchObject({ code: 'CLOSED' })
   const elsewhere = there.getOrLoad('queues', () => 'there')
   await clock.advance(100)
-  expect(await Promise.race([elsewhere, 'still waits'])).toBe('there')
+  expect(await Promise.race([elsewhere, Promise.resolve('still waits')])).toBe('there')
   await there.close()
   await clock.advance('1s')
   expect([...pending]).toEqual([])
