@@ -2,7 +2,7 @@
 import { BreakwaterError, type ErrorCode } from '../core/errors.ts'
 import type { Outcome } from '../core/events.ts'
 import type { Answer, Engine, Source } from './engine.ts'
-import { isFailure } from './failure.ts'
+import { callbackFailed, isFailure } from './failure.ts'
 import type { ResolvedCall } from './options.ts'
 
 export interface Fallback {
@@ -54,7 +54,7 @@ const notCovered: readonly ErrorCode[] = ['INVALID_KEY', 'INVALID_OPTION', 'CLOS
 
 function fallback(engine: Engine, asked: Asked, error: unknown): Fallback | undefined {
   const { source, key, arg, call } = asked
-  const { rules, name } = source
+  const { rules } = source
   if (rules.fallback === undefined) return undefined
   if (call?.signal?.aborted === true && error === call.signal.reason) return undefined
   if (error instanceof BreakwaterError && notCovered.includes(error.code)) return undefined
@@ -62,12 +62,7 @@ function fallback(engine: Engine, asked: Asked, error: unknown): Fallback | unde
   try {
     return { outcome: 'fallback', value: rules.fallback(error, arg) }
   } catch (fault) {
-    engine.listeners.tell('callbackFailed', () => ({
-      name,
-      key,
-      callback: 'fallback',
-      error: fault,
-    }))
+    callbackFailed(engine, { name: source.name, key }, 'fallback', fault)
     return undefined
   }
 }

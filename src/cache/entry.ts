@@ -13,7 +13,7 @@ import type { CodecPort } from '../ports.ts'
 export interface EntryInit {
   /** Its instants on this process's clock. */
   readonly head: Head
-  /** The one copy that all callers share; with `payload` and `perCaller`, never given out itself. */
+  /** The one copy that all callers share; beside a `payload`, nothing. */
   readonly value: unknown
   readonly meta: unknown
   /** Encoded; kept only where each caller is given a copy of its own. */

@@ -3,18 +3,23 @@ import { mayCover } from '../core/decide.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 
+/** A callback of the user's threw: told, and never in the way of what it was called for. */
+export function callbackFailed(
+  engine: Engine,
+  at: { readonly name: string; readonly key: string },
+  callback: string,
+  error: unknown,
+): void {
+  const { name, key } = at
+  engine.listeners.tell('callbackFailed', () => ({ name, key, callback, error }))
+}
+
 /** False: the error is an answer ("not found"), which no older value covers. */
 export function isFailure(engine: Engine, source: Source, key: string, error: unknown): boolean {
   try {
     return source.rules.isFailure(error)
   } catch (fault) {
-    const { name } = source
-    engine.listeners.tell('callbackFailed', () => ({
-      name,
-      key,
-      callback: 'isFailure',
-      error: fault,
-    }))
+    callbackFailed(engine, { name: source.name, key }, 'isFailure', fault)
     return true
   }
 }

@@ -20,7 +20,7 @@ import {
   type Work,
 } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { coverBy } from './failure.ts'
+import { callbackFailed, coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
 import { closed, load } from './load.ts'
@@ -256,7 +256,7 @@ function failedElsewhere(engine: Engine, work: Work, flight: Flying, failed: Fai
   const { key, source } = target
   const { rules, name } = source
   const error = fromWire(failed.error, rules, key, (fault) => {
-    engine.listeners.tell('callbackFailed', () => ({ name, key, callback: 'errors', error: fault }))
+    callbackFailed(engine, { name, key }, 'errors', fault)
   })
   const now = engine.clock.now()
   const backoffMs = failed.type === 'failed' ? failed.backoffMs : failed.ms

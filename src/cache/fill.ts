@@ -9,11 +9,12 @@ import { smoothed } from '../core/early-refresh.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
 import { usesMemory, type Engine, type Flying, type Work } from './engine.ts'
-import { Entry, storeHead } from './entry.ts'
-import { keep } from './keep.ts'
+import { storeHead, type Entry } from './entry.ts'
+import { callbackFailed } from './failure.ts'
+import { keep, newEntry } from './keep.ts'
 import type { Lease } from './lease.ts'
 import type { Ran } from './run-loader.ts'
-import { frameOf, headOf, keptPayload, prepare, type Prepared } from './values.ts'
+import { frameOf, given, headOf, keptPayload, prepare, type Prepared } from './values.ts'
 
 /** A loaded value, ready to be answered, and what is to be done with it then. */
 export interface Filling {
@@ -38,6 +39,13 @@ export interface FillHow {
 }
 
 const noPayload = new Uint8Array(0)
+const nothing = {
+  value: undefined,
+  meta: undefined,
+  payload: undefined,
+  codec: undefined,
+  size: 0,
+}
 
 export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Filling {
   const { key, source } = work.target
@@ -54,12 +62,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
       negative = rules.isNegative(value)
     } catch (error) {
       why ??= 'noStore'
-      engine.listeners.tell('callbackFailed', () => ({
-        name: source.name,
-        key,
-        callback: 'isNegative',
-        error,
-      }))
+      callbackFailed(engine, { name: source.name, key }, 'isNegative', error)
     }
   }
 
@@ -109,23 +112,17 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     tags: [],
     meta: metaBytes,
   }
-  const common = {
-    now: endedAt,
-    memoryTtlMs: engine.memoryTtlMs,
-    earlyRefresh: rules.earlyRefresh,
-    seed: engine.seed,
-    trust: how.trust,
-  }
+  const at = { now: endedAt, trust: how.trust }
   const storable = prepared.type === 'storable' ? prepared : { value, payload: undefined, size: 0 }
   const { payload } = storable
-  const entry = new Entry({
+  const entry = newEntry(engine, rules, {
     head,
     value: storable.value,
     meta,
     payload: renewed === undefined ? keptPayload(value, payload, rules) : renewed.payload,
     codec: renewed?.codec ?? rules.codec,
     size: storable.size,
-    ...common,
+    ...at,
   })
   if (outage) entry.makeProvisional(how.outage, entry.freshUntil)
   if (why === undefined) {
@@ -154,15 +151,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     payload: noPayload,
     lifeMs: markMs,
     renews: undefined,
-    mark: new Entry({
-      head: markHead,
-      value: undefined,
-      meta: undefined,
-      payload: undefined,
-      codec: undefined,
-      size: 0,
-      ...common,
-    }),
+    mark: newEntry(engine, rules, { head: markHead, ...nothing, ...at }),
   }
 }
 
@@ -226,7 +215,8 @@ async function publish(
     const renewal = { key, token, seen: made.renews, head: headOf(head), lifeMs }
     const renewed = await engine.store!.call('touch', (session) => session.touch(renewal))
     if (renewed !== 'gone') return renewed
-    payload = made.entry.payload ?? source.rules.codec.encode(made.entry.value)
+    // By this call's codec: the value may have been loaded by a call with another.
+    payload = source.rules.codec.encode(given(made.entry, source.rules))
   }
   const frame = frameOf(head, payload, source.rules)
   return engine.store!.call('publish', (session) => session.publish({ key, token, frame, lifeMs }))

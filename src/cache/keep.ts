@@ -1,9 +1,20 @@
 /** Into memory, and out of it: what this process holds of an entry, and whether it may believe it. */
 import type { Engine } from './engine.ts'
-import { isAlive, type Entry } from './entry.ts'
+import { Entry, isAlive, type EntryInit } from './entry.ts'
+import type { EntryRules } from './options.ts'
 
 /** Roughly what an entry costs in memory beside its value. */
 const overheadBytes = 400
+
+/** An entry of this cache: its bounds in memory and its share of every draw are the cache's. */
+export function newEntry(
+  engine: Engine,
+  rules: EntryRules,
+  parts: Omit<EntryInit, 'memoryTtlMs' | 'earlyRefresh' | 'seed'>,
+): Entry {
+  const { memoryTtlMs, seed } = engine
+  return new Entry({ ...parts, memoryTtlMs, seed, earlyRefresh: rules.earlyRefresh })
+}
 
 /** Keeps it, unless what is there is of a later load: an older one that ends later is no news. */
 export function keep(engine: Engine, key: string, entry: Entry): void {

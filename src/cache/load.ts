@@ -10,6 +10,7 @@ import { noPlace, type Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
 import { countLoad, countUnleased } from './count.ts'
 import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
+import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
@@ -180,7 +181,7 @@ function failed(
   if (lease === undefined) return
   lease.stop()
   const text = toWire(error, rules, (fault) => {
-    engine.listeners.tell('callbackFailed', () => ({ name, key, callback: 'errors', error: fault }))
+    callbackFailed(engine, { name, key }, 'errors', fault)
   })
   const failure = { key, token: lease.token, error: text, backoffMs: Math.ceil(backoffMs) }
   const told = engine.store!.call('fail', (session) => session.fail(failure))

@@ -7,9 +7,9 @@
 import { deepFreeze } from '../core/freeze.ts'
 import { openFrame } from '../core/frame.ts'
 import { decoded, crc } from './values.ts'
-import { Entry, localHead } from './entry.ts'
+import { localHead, type Entry } from './entry.ts'
 import { usesMemory, type Engine, type Source } from './engine.ts'
-import { keep } from './keep.ts'
+import { keep, newEntry } from './keep.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
@@ -127,7 +127,7 @@ export function takeIn(
   } catch {
     return failed('undecodable')
   }
-  const entry = new Entry({
+  const entry = newEntry(engine, rules, {
     head,
     value,
     meta,
@@ -139,9 +139,6 @@ export function takeIn(
     codec: rules.codec,
     size: payload.length,
     now,
-    memoryTtlMs: engine.memoryTtlMs,
-    earlyRefresh: rules.earlyRefresh,
-    seed: engine.seed,
     trust,
   })
   const mayKeep = !taken.outdated && engine.store?.session.fromReplica !== true

@@ -1,11 +1,11 @@
+import { callbackFailed } from './failure.ts'
 import type { Engine } from './engine.ts'
 
 /** Serverless platforms keep a process awake for what they were told of. */
 export function giveToPlatform(engine: Engine, work: Promise<unknown>): void {
   if (engine.waitUntil === undefined) return
   const failed = (error: unknown): void => {
-    const at = { name: '', key: '' }
-    engine.listeners.tell('callbackFailed', () => ({ ...at, callback: 'waitUntil', error }))
+    callbackFailed(engine, { name: '', key: '' }, 'waitUntil', error)
   }
   try {
     const result: unknown = engine.waitUntil(work)

@@ -139,7 +139,11 @@ export class StoreAccess {
   /** Under the deadline from now on. */
   #begin(operation: string, overdue: (error: unknown) => void): Pending {
     const pending = new Pending(this.#clock.now(), this.#heard, this.session.received(), (now) => {
-      const error = gone(`${operation} took longer than ${this.#options.storeTimeoutMs} ms`)
+      const { storeTimeoutMs } = this.#options
+      const error =
+        this.#state === 'down' || this.#state === 'closed'
+          ? gone(`it stopped answering during ${operation}`)
+          : gone(`${operation} took longer than ${storeTimeoutMs} ms`)
       this.#options.onFailed(operation, error)
       if (this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
       else this.#suspect(error)

@@ -10,9 +10,10 @@ import type { Counters } from '../core/events.ts'
 import type { Head } from '../core/head.ts'
 import type { Token } from '../ports.ts'
 import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
-import { Entry, storeHead } from './entry.ts'
+import { storeHead } from './entry.ts'
+import { callbackFailed } from './failure.ts'
 import { outdate } from './heed.ts'
-import { keep } from './keep.ts'
+import { keep, newEntry } from './keep.ts'
 import { closed } from './load.ts'
 import { frameOf, keptPayload, prepare } from './values.ts'
 
@@ -84,8 +85,7 @@ export async function set(
     negative = rules.isNegative(value)
   } catch (error) {
     // Not stored, since it is not known as what; and nothing older may stand in its place.
-    const fault = { name, key, callback: 'isNegative', error }
-    engine.listeners.tell('callbackFailed', () => fault)
+    callbackFailed(engine, { name, key }, 'isNegative', error)
     return change(engine, [key], 'invalidate', source.counters)
   }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
@@ -109,7 +109,7 @@ export async function set(
     tags: [],
     meta: undefined,
   }
-  const entry = new Entry({
+  const entry = newEntry(engine, rules, {
     head,
     value: prepared.value,
     meta: undefined,
@@ -117,9 +117,6 @@ export async function set(
     codec: rules.codec,
     size: prepared.size,
     now,
-    memoryTtlMs: engine.memoryTtlMs,
-    earlyRefresh: rules.earlyRefresh,
-    seed: engine.seed,
     trust: engine.hearing.trust,
   })
   source.counters.invalidated++
