@@ -86,6 +86,12 @@ describe.each([
     await gather(processes, { loader: { ms: 300 } })
     expect(values(await all(callers))).toEqual(new Set([1]))
     await herd[0]!.call('invalidate', { key: 'hot' })
+    // It holds here when it has returned, and in the others when they have heard of it.
+    for (const member of herd) {
+      while ((await member.call<{ state: string }>('peek', { key: 'hot' })).state !== 'missing') {
+        await sleep(1)
+      }
+    }
     expect(values(await all(callers))).toEqual(new Set([2]))
     expect(loads()).toBe(2)
   })

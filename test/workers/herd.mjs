@@ -51,6 +51,7 @@ const commands = {
   },
   invalidate: ({ key }) => item.invalidate(key),
   expire: ({ key }) => item.expire(key),
+  peek: ({ key }) => item.peek(key),
   counters: () => cache.counters().item,
   health: () => cache.health(),
   idle: () => cache.idle(),
