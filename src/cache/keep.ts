@@ -38,6 +38,11 @@ export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
   return entry.provisional === hearing.outage && (heard || engine.store!.isDown)
 }
 
+/** Nothing has removed or replaced it in memory since. */
+export function isStillHeld(engine: Engine, key: string, entry: Entry | undefined): boolean {
+  return entry !== undefined && engine.memory!.get(key) === entry
+}
+
 /**
  * What memory has of a key, when the store cannot be asked: as stale as of when this process was
  * last sure of it, and used inside the user's windows only.

@@ -2,7 +2,7 @@
 import type { Peek } from '../api.ts'
 import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
 import { instants, isAlive, type Entry } from './entry.ts'
-import { isTrusted, lastResort } from './keep.ts'
+import { isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { given } from './values.ts'
 
@@ -21,7 +21,8 @@ export async function peek(engine: Engine, source: Source, key: string): Promise
   const found = await engine.looks.at(engine, source, key, held)
   if (found.type === 'entry') return seen(engine, source, found.entry)
   if (found.type === 'none') return seen(engine, source, undefined)
-  return seen(engine, source, lastResort(engine, held, engine.clock.now()))
+  const still = isStillHeld(engine, key, held) ? held : undefined
+  return seen(engine, source, lastResort(engine, still, engine.clock.now()))
 }
 
 function seen(engine: Engine, source: Source, entry: Entry | undefined): Peek<unknown> {

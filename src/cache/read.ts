@@ -17,7 +17,7 @@ import {
 } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { coverBy, isFailure } from './failure.ts'
-import { isTrusted, lastResort } from './keep.ts'
+import { isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
 import type { ResolvedCall } from './options.ts'
@@ -84,8 +84,9 @@ function afterLook(
       return proceed(engine, target, wanted, { known: undefined, seen: found.seen, gone: false })
     case 'gone': {
       // Unless a change has removed it meanwhile.
-      const still = held !== undefined && engine.memory!.get(target.key) === held
-      const known = still ? lastResort(engine, held, now) : undefined
+      const known = isStillHeld(engine, target.key, held)
+        ? lastResort(engine, held, now)
+        : undefined
       return proceed(engine, target, wanted, { known, seen: undefined, gone: true })
     }
     case 'entry': {

@@ -44,6 +44,7 @@ export class StoreAccess {
   #settle!: () => void
   #stopConnecting: () => void
   #stopProbe: (() => void) | undefined
+  #stopSuspecting: (() => void) | undefined
   #probing = false
   #heard = 0
 
@@ -175,10 +176,12 @@ export class StoreAccess {
    * since: a moment of silence more, with this one still unanswered, says so.
    */
   #suspect(error: unknown): void {
-    if (this.#state !== 'up') return
+    if (this.#state !== 'up' || this.#stopSuspecting !== undefined) return
     const heard = this.#heard
     const received = this.session.received()
-    this.#clock.after(Math.ceil(this.#options.storeTimeoutMs / 4), () => {
+    const ms = Math.ceil(this.#options.storeTimeoutMs / 4)
+    this.#stopSuspecting = this.#clock.after(ms, () => {
+      this.#stopSuspecting = undefined
       if (this.#state !== 'up' || this.#heard !== heard) return
       if (this.session.received() === received) this.#down(error)
     })
@@ -282,6 +285,7 @@ export class StoreAccess {
     this.#stopConnecting()
     this.#settle()
     this.#stopProbe?.()
+    this.#stopSuspecting?.()
     this.#deadlines.expireAll(this.#clock.now())
     this.#deadlines.close()
     await this.session.close()

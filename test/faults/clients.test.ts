@@ -23,6 +23,7 @@ const settings = {
   'with auto-pipelining': { enableAutoPipelining: true },
   'with numbers as text': { stringNumbers: true },
   'that resends nothing': { autoResendUnfulfilledCommands: false },
+  'with a command timeout': { commandTimeout: 20 },
 } as const
 
 for (const { major, Redis } of majors) {
