@@ -19,25 +19,37 @@ export interface RedisCommands {
   readonly ready: boolean
   /** Its reads go to a replica. */
   readonly fromReplica: boolean
-  /** Bytes that came in over the present connection. */
+  /** Bytes that came in over the present connections. */
   readonly received: number
-  /** Breaks the present connection, so that the client makes a new one. */
+  /** Breaks the present connections, so that the client makes new ones. */
   reconnect(): void
+  /** Who takes writes: the one server, or each master of a cluster, as the client knows them now. */
+  servers(): readonly RedisServer[]
   get(key: string): Promise<Bytes | null>
-  /** In the order of the keys; another type than a string is null. */
-  mget(keys: readonly string[]): Promise<readonly (Bytes | null)[]>
+  /**
+   * In the order of the keys, whatever slots they lie in; another type than a string is null. What
+   * one server of a cluster could not answer is an error at its place, and the rest is answered.
+   */
+  mget(keys: readonly string[]): Promise<readonly (Bytes | null | Error)[]>
+  /** Sent to the server of the first key, as all of a call's keys lie in one slot. */
   evalsha(sha1: string, call: ScriptCall): Promise<unknown>
   eval(source: string, call: ScriptCall): Promise<unknown>
-  /** Many calls, one write to the socket. In order; a failed one is its error. */
+  /** Many calls, one write to each server's socket. In order; a failed one is its error. */
   evalshaMany(sha1: string, calls: readonly ScriptCall[]): Promise<unknown[]>
-  publish(channel: string, message: Bytes): Promise<unknown>
-  /** Seconds and microseconds. */
-  time(): Promise<readonly unknown[]>
-  info(section: string): Promise<string>
   /** Calls back on every change of `ready`. Returns what ends that. */
   watch(onReady: (ready: boolean) => void): () => void
   /** Connects a client that was made to connect later. */
   connect(onFault: (error: unknown) => void): void
+}
+
+/** One server that takes writes. What is published through any of a cluster is heard at all. */
+export interface RedisServer {
+  /** The same as long as it is the same one: host and port, say. */
+  readonly name: string
+  publish(channel: string, message: Bytes): Promise<unknown>
+  /** Seconds and microseconds. */
+  time(): Promise<readonly unknown[]>
+  info(section: string): Promise<string>
 }
 
 export interface Subscription {

@@ -3,11 +3,12 @@
  * loses the command's name under `enableAutoPipelining`. Replies are asked for as Buffers, so
  * `stringNumbers` and RESP3 change nothing but integers, which the reader accepts in every form.
  */
-import type { Argument, RedisCommands, ScriptCall } from './commands.ts'
+import type { Argument, RedisCommands, RedisServer, ScriptCall } from './commands.ts'
 import { onShared } from './shared-listener.ts'
 import { readsFromReplica, type IoredisClient } from './ioredis-client.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
+  const servers = [ioredisServer(client, '')]
   return {
     db: client.condition?.select ?? client.options.db ?? 0,
     keyPrefix: prefixText(client.options.keyPrefix),
@@ -19,6 +20,7 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
       return client.stream?.bytesRead ?? 0
     },
     reconnect: () => client.disconnect(true),
+    servers: () => servers,
     get: (key) => client.getBuffer(key),
     mget: (keys) => client.mgetBuffer(...keys),
     evalsha: (sha1, call) => client.evalshaBuffer(sha1, ...flat(call)),
@@ -29,13 +31,19 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
       const replies = (await pipeline.exec()) ?? []
       return replies.map(([error, reply]) => error ?? reply)
     },
-    publish: (channel, message) => client.publish(channel, bytes(message)),
-    time: () => client.time(),
-    info: (section) => client.info(section),
     watch: (onReady) => watchReady(client, onReady),
     connect: (onFault) => {
       if (client.status === 'wait') client.connect().catch(onFault)
     },
+  }
+}
+
+function ioredisServer(client: IoredisClient, name: string): RedisServer {
+  return {
+    name,
+    publish: (channel, message) => client.publish(channel, bytes(message)),
+    time: () => client.time(),
+    info: (section) => client.info(section),
   }
 }
 

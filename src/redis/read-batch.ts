@@ -54,7 +54,11 @@ export class ReadBatch {
   #many(batch: readonly Waiting[]): void {
     this.#commands.mget(batch.map(({ key }) => key)).then(
       (frames) => {
-        for (let n = 0; n < batch.length; n++) batch[n]!.resolve(frames[n] ?? undefined)
+        for (let n = 0; n < batch.length; n++) {
+          const frame = frames[n]
+          if (frame instanceof Error) batch[n]!.reject(frame)
+          else batch[n]!.resolve(frame ?? undefined)
+        }
       },
       (error: unknown) => {
         if (refusalOf(error) === undefined) for (const { reject } of batch) reject(error)

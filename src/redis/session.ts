@@ -23,6 +23,7 @@ import type {
   Argument,
   RedisCommands,
   RedisConnection,
+  RedisServer,
   ScriptCall,
   Subscribed,
 } from './commands.ts'
@@ -44,7 +45,7 @@ export class RedisSession implements StoreSession {
   readonly #commands: RedisCommands
   readonly #layout: Layout
   readonly #reads: ReadBatch
-  readonly #identity: ServerIdentity
+  readonly #identity = new ServerIdentity()
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
   readonly #onFault: (error: unknown) => void
@@ -61,7 +62,6 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
-    this.#identity = new ServerIdentity(commands)
     this.#unwatch = commands.watch((ready) => {
       if (ready) this.#identity.forget()
       scope.onReady(ready)
@@ -150,10 +150,14 @@ export class RedisSession implements StoreSession {
   }
 
   async beat(n: number): Promise<Beat> {
+    const servers = this.#commands.servers()
+    // Each in turn: one that is cut off from the others is found out by what is not heard back.
+    const through = servers[n % servers.length]
+    if (through === undefined) throw new Error('the cluster has no master that is known')
     const [time, server] = await Promise.all([
-      this.#commands.time(),
-      this.#identity.ask(),
-      this.hasBus ? this.#sendBeat(n) : undefined,
+      through.time(),
+      this.#identity.ask(servers, through),
+      this.hasBus ? this.#sendBeat(n, through) : undefined,
     ])
     return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server }
   }
@@ -172,9 +176,9 @@ export class RedisSession implements StoreSession {
   }
 
   /** Without the right to publish this process is deaf, and no more than that. */
-  async #sendBeat(n: number): Promise<void> {
+  async #sendBeat(n: number, through: RedisServer): Promise<void> {
     const message = encodeMessage({ type: 'beat', n })
-    await this.#commands.publish(this.#layout.ownChannel, message).catch((error: unknown) => {
+    await through.publish(this.#layout.ownChannel, message).catch((error: unknown) => {
       if (refusalOf(error) === undefined) throw error
       this.#onFault(error)
     })
