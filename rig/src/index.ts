@@ -1,2 +1,15 @@
 export { canStartServers, reachRedis, type ReachableRedis } from './reach-redis.ts'
+export {
+  startRedisCluster,
+  type ClusterNode,
+  type RedisCluster,
+  type RedisClusterOptions,
+} from './redis-cluster.ts'
+export {
+  startRedisSentinel,
+  type RedisSentinel,
+  type RedisSentinelOptions,
+} from './redis-sentinel.ts'
 export { startRedisServer, type RedisServer, type RedisServerOptions } from './redis-server.ts'
+export type { Reply } from './resp.ts'
+export type { SlotMove } from './slot-move.ts'

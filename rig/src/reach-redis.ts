@@ -1,7 +1,8 @@
 // Which Redis there is: the one at REDIS_URL, which is not ours to break, or a private one.
 // Work that kills, freezes or restarts a server calls startRedisServer and checks canStartServers.
 
-import { findServerProgram, startRedisServer } from './redis-server.ts'
+import { startRedisServer } from './redis-server.ts'
+import { findServerProgram } from './server-process.ts'
 
 export interface ReachableRedis {
   /** For `new Redis(url)`. */

@@ -1,17 +1,18 @@
-// A private redis-server (or valkey-server) on a free loopback port or a unix socket. It keeps
-// nothing on disk and ends with this process, however that ends: the server's parent is a small
-// shell that waits for the end of its stdin, which the kernel closes when we die, SIGKILL included.
-// Its ports lie below the ephemeral range, so that no client takes one while the server is down.
+// A private redis-server (or valkey-server) on a free loopback port or a unix socket, which ends
+// with this process. It keeps nothing on disk. Its ports lie below the ephemeral range, so that no
+// client takes one while the server is down.
 
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { accessSync, constants } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
+import { ask, type Reply } from './resp.ts'
+import { endProcess, startProcess, type Running } from './server-process.ts'
 
 export interface RedisServerOptions {
   /** Default: `'tcp'`. */
   listen?: 'tcp' | 'socket'
+  /** Of the default user. Default: none. */
+  password?: string
   /** More arguments for the server: `['--maxmemory', '1mb']`. */
   args?: readonly string[]
 }
@@ -25,6 +26,8 @@ export interface RedisServer {
   readonly port: number
   /** Changes with every restart. */
   readonly pid: number
+  /** One command over a connection of its own; texts as they are. Rejects on an error reply. */
+  ask(...command: readonly (string | number)[]): Promise<Reply>
   /** Ends it for good. */
   stop(): Promise<void>
   /** SIGKILL: connections break, data is lost; `restart` brings it back, empty. */
@@ -37,44 +40,67 @@ export interface RedisServer {
   restart(): Promise<void>
 }
 
-interface Running {
-  readonly pid: number
-  readonly keeper: ChildProcess
+export type Address = { readonly port: number } | { readonly path: string }
+
+export interface ServerPlan {
+  readonly listen: 'tcp' | 'socket'
+  /** From, and up to without. */
+  readonly ports: readonly [number, number]
+  readonly password?: string | undefined
+  /** Called for each start. */
+  args(address: Address): readonly string[]
 }
 
-type Address = { port: number } | { path: string }
-
-// $1: the socket to remove, or empty; the rest: the command.
-const keeperScript =
-  'socket=$1; shift; "$@" & pid=$!; echo "pid $pid"; read -r _; ' +
-  'kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; [ -z "$socket" ] || rm -f "$socket"'
-
 /** Starts a server and resolves when it accepts connections. */
-export async function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
-  const program = findServerProgram()
-  if (program === undefined) {
-    throw new Error('expected redis-server or valkey-server on the PATH, found neither')
-  }
-  const launch = (address: Address) => start(program, address, options.args ?? [])
-  const { address, running } = await settle(options.listen ?? 'tcp', launch)
+export function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const { listen = 'tcp', password, args = [] } = options
+  return startServer({
+    listen,
+    ports: [15_000, 32_000],
+    password,
+    args: (address) => [...usualArgs(address, tmpdir(), password), ...args],
+  })
+}
+
+/** A replica need not wait for others that might want the same. */
+export const syncAtOnce = '--repl-diskless-sync yes --repl-diskless-sync-delay 0'.split(' ')
+
+/** What every server of ours is started with. */
+export function usualArgs(address: Address, directory: string, password?: string): string[] {
+  const listen =
+    'path' in address
+      ? ['--port', '0', '--unixsocket', address.path]
+      : ['--port', String(address.port)]
+  const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no']
+  const credentials =
+    password === undefined ? [] : ['--requirepass', password, '--masterauth', password]
+  return [...listen, ...quiet, '--dir', directory, ...credentials]
+}
+
+export async function startServer(plan: ServerPlan): Promise<RedisServer> {
+  const launch = (address: Address) =>
+    startProcess(plan.args(address), 'path' in address ? address.path : '')
+  const { address, running } = await settle(plan, launch)
+  const connection = 'path' in address ? address : { host: '127.0.0.1', port: address.port }
   let current: Running | undefined = running
   let pid = running.pid
 
   const kill = async () => {
     const ending = current
     current = undefined
-    if (ending !== undefined) await end(ending)
+    if (ending !== undefined) await endProcess(ending)
   }
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
     if (current !== undefined) process.kill(current.pid, name)
   }
   return {
     url: 'path' in address ? address.path : `redis://127.0.0.1:${address.port}`,
-    connection: 'path' in address ? address : { host: '127.0.0.1', port: address.port },
+    connection,
     port: 'path' in address ? 0 : address.port,
     get pid() {
       return pid
     },
+    ask: (...command) => ask(connection, command, { password: plan.password }),
     stop: kill,
     kill,
     freeze: () => signal('SIGSTOP'),
@@ -87,26 +113,8 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   }
 }
 
-/** BREAKWATER_REDIS_SERVER (a path, or `none`), else the first one on the PATH. */
-export function findServerProgram(): string | undefined {
-  const chosen = process.env['BREAKWATER_REDIS_SERVER']
-  if (chosen === 'none') return undefined
-  if (chosen !== undefined && chosen !== '') return chosen
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  return ['redis-server', 'valkey-server']
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
-}
-
 async function settle(
-  listen: 'tcp' | 'socket',
+  { listen, ports }: ServerPlan,
   launch: (address: Address) => Promise<Running>,
 ): Promise<{ address: Address; running: Running }> {
   if (listen === 'socket') {
@@ -114,68 +122,11 @@ async function settle(
     return { address, running: await launch(address) }
   }
   for (let attempt = 1; ; attempt += 1) {
-    const address = { port: randomInt(15_000, 32_000) }
+    const address = { port: randomInt(...ports) }
     try {
       return { address, running: await launch(address) }
     } catch (error) {
       if (attempt === 5) throw error
     }
-  }
-}
-
-function start(program: string, address: Address, args: readonly string[]): Promise<Running> {
-  const socket = 'path' in address ? address.path : ''
-  const listen = 'path' in address ? ['0', '--unixsocket', socket] : [String(address.port)]
-  const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()]
-  const command = [program, '--port', ...listen, ...quiet, '--daemonize', 'no', ...args]
-  const keeper = spawn('sh', ['-c', keeperScript, 'sh', socket, ...command], {
-    detached: true, // its own group: a Ctrl-C in the terminal ends it through us, after our own end
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-
-  return new Promise((resolve, reject) => {
-    let output = ''
-    const fail = (reason: string) => {
-      clearTimeout(timer)
-      keeper.stdin.end()
-      reject(new Error(`${program} ${reason}: ${output.slice(-1_000)}`))
-    }
-    const timer = setTimeout(() => fail('was not ready within 10 s'), 10_000)
-    const read = (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-8_000)
-      const pid = /^pid (\d+)$/m.exec(output)?.[1]
-      if (/Ready to accept connections|server is now ready/i.test(output) && pid !== undefined) {
-        clearTimeout(timer)
-        for (const stream of [keeper.stdout, keeper.stderr]) stream.off('data', read).resume()
-        keeper.off('exit', ended)
-        resolve({ pid: Number(pid), keeper })
-      } else if (/Failed listening|FATAL CONFIG FILE ERROR|# Fatal/i.test(output)) {
-        fail('did not start')
-      }
-    }
-    const ended = () => fail('ended at once')
-    keeper.stdout.on('data', read)
-    keeper.stderr.on('data', read)
-    keeper.stdin.on('error', () => {})
-    keeper.once('error', (error) => fail(error.message))
-    keeper.once('exit', ended)
-    unref(keeper)
-  })
-}
-
-function end({ keeper }: Running): Promise<void> {
-  return new Promise((resolve) => {
-    if (keeper.exitCode !== null || keeper.signalCode !== null) return resolve()
-    keeper.ref()
-    keeper.once('exit', () => resolve())
-    keeper.stdin?.end()
-  })
-}
-
-// A forgotten server must not keep its process alive: it ends with it anyway.
-function unref(keeper: ChildProcess): void {
-  keeper.unref()
-  for (const stream of [keeper.stdin, keeper.stdout, keeper.stderr]) {
-    if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
   }
 }
