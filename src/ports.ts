@@ -84,8 +84,12 @@ export interface StoreSession {
   received(): number
   /** Makes the connection, or the subscription, anew: it is dead without knowing it. */
   reconnect(what: 'commands' | 'bus'): void
-  /** Sends beat `n` to this session's own ears; the same round trip brings the store's time. */
-  beat(n: number): Promise<Beat>
+  /** What was invalidated or expired by tag. Rejects where it cannot be known: then no frame is checked. */
+  epochs(request: EpochsRequest): Promise<EpochNews>
+  /** Invalidates, expires or lets settle by tag, at the same price for any number of entries; tells everyone. */
+  bump(request: BumpRequest): Promise<Bumped>
+  /** Sends beat `n` to this session's own ears; the same round trip brings the store's time, and news of tags where asked. */
+  beat(n: number, asked?: EpochsRequest): Promise<Beat>
   /** Ends what the session opened itself, never the user's client. Idempotent. */
   close(): Promise<void>
 }
@@ -162,6 +166,69 @@ export interface Beat {
   readonly time: number
   /** Changes when another server (or another role of it) answers than before. */
   readonly server: string
+  /** `undefined`: not asked for, or refused. */
+  readonly news: EpochNews | undefined
+}
+
+/**
+ * What a change by tag is about: a tag, a resource, or all of a namespace. Epochs are the
+ * namespace's own count, ahead of the store's clock in µs: each change gets a later one.
+ */
+export type Label = string
+
+export interface Mark {
+  readonly kind: 'gone' | 'expired'
+  readonly label: Label
+  readonly epoch: number
+}
+
+export interface EpochsRequest {
+  /** Marks of later epochs are asked for. */
+  readonly since: number
+  /** The highest that this process knows of: state that was lost begins later than that. */
+  readonly known: number
+  /** What is settling, too. */
+  readonly settling: boolean
+  /** Looked up whatever their epoch. */
+  readonly labels: readonly Label[]
+}
+
+export interface EpochNews {
+  /** The store's time, ms since 1970. */
+  readonly time: number
+  readonly highest: number
+  /** Whatever its tags, a frame as of an earlier epoch is not valid. */
+  readonly floor: number
+  /** `marks` has all of later epochs than this one. */
+  readonly since: number
+  readonly marks: readonly Mark[]
+  readonly settling: readonly Settling[]
+}
+
+/** What began to load before `until` (store's time) is used no longer than that. */
+export interface Settling {
+  readonly label: Label
+  readonly until: number
+}
+
+export interface BumpRequest {
+  /** At most 500. */
+  readonly labels: readonly Label[]
+  /** `settle`: nothing but that. */
+  readonly kind: 'gone' | 'expired' | 'settle'
+  readonly known: number
+  /** 0: at once and for good. */
+  readonly settleMs: number
+  /** Names the message. */
+  readonly id: Token
+}
+
+export interface Bumped {
+  readonly epoch: number
+  /** The highest before it: who knows up to there has missed nothing. */
+  readonly previous: number
+  /** Until when it settles; 0: nothing does. */
+  readonly until: number
 }
 
 /** What processes tell each other. Small: a value only up to 1 KiB. */
@@ -190,6 +257,12 @@ export type BusMessage =
       readonly key: string
       readonly id: Token
     }
+  | ({
+      readonly type: 'bumped'
+      readonly id: Token
+      readonly kind: BumpRequest['kind']
+      readonly labels: readonly Label[]
+    } & Bumped)
   | { readonly type: 'beat'; readonly n: number }
 
 // ── memory ───────────────────────────────────────────────────────────────────────────────────────

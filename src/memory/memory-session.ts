@@ -3,6 +3,10 @@ import type {
   Acquired,
   AcquireRequest,
   Beat,
+  Bumped,
+  BumpRequest,
+  EpochNews,
+  EpochsRequest,
   FailRequest,
   Published,
   PublishRequest,
@@ -164,9 +168,21 @@ export class MemorySession implements StoreSession {
     // Nothing here can be dead without knowing it.
   }
 
-  async beat(n: number): Promise<Beat> {
+  async epochs(request: EpochsRequest): Promise<EpochNews> {
+    return this.#space.tags.epochs(request, this.#now())
+  }
+
+  async bump(request: BumpRequest): Promise<Bumped> {
+    const bumped = this.#space.tags.bump(request, this.#now())
+    const { id, kind, labels } = request
+    this.#space.tell({ type: 'bumped', id, kind, labels: [...labels], ...bumped })
+    return bumped
+  }
+
+  async beat(n: number, asked?: EpochsRequest): Promise<Beat> {
     this.#space.tellOne(this.#scope, { type: 'beat', n })
-    return { time: this.#now(), server: 'memory' }
+    const now = this.#now()
+    return { time: now, server: 'memory', news: asked && this.#space.tags.epochs(asked, now) }
   }
 
   async close(): Promise<void> {

@@ -5,10 +5,12 @@
 import type { BusMessage, StoreScope } from '../ports.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { Lease } from './lease.ts'
+import { MemoryTags } from './memory-tags.ts'
 
 export class MemorySpace {
   readonly frames = new ExpiringMap<Uint8Array>()
   readonly leases = new ExpiringMap<Lease>()
+  readonly tags = new MemoryTags()
   readonly #listeners = new Set<StoreScope>()
 
   join(scope: StoreScope): () => void {

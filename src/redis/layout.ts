@@ -1,6 +1,6 @@
 /**
- * Names in Redis: the two keys of an entry and the channels. The part in braces is the hash tag:
- * both keys of an entry lie in one slot, and nothing else fixes the layout. Channels know neither
+ * Names in Redis: the two keys of an entry, those of a namespace's tags, and the channels. The part
+ * in braces is the hash tag: both keys of an entry lie in one slot, and nothing else fixes the layout. Channels know neither
  * key prefix nor database number, so both are in their names; the prefix, which may be any text,
  * comes last.
  */
@@ -9,6 +9,8 @@ import { escapeKey } from '../core/escape.ts'
 export interface Layout {
   frameKey(key: string): string
   leaseKey(key: string): string
+  /** Epochs of tags, and what is settling: in one slot, where no entry can be. */
+  readonly tagKeys: readonly string[]
   /** Everyone's of this namespace. */
   readonly channel: string
   /** This session's alone, for its beats. */
@@ -27,6 +29,8 @@ export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
   return {
     frameKey: (key) => `${start}${hashTag(key)}}:v`,
     leaseKey: (key) => `${start}${hashTag(key)}}:l`,
+    // No key of a user's is escaped to a `%` before these letters.
+    tagKeys: ['e', 's'].map((what) => `bw:${namespace}:{${namespace}%tags}:${what}`),
     channel: `bw:${namespace}:${db}:${keyPrefix}`,
     ownChannel: `bw:${namespace}:${db}@${id}:${keyPrefix}`,
   }

@@ -4,7 +4,7 @@
  * cannot be read (another version, another program) is ignored: the bus promises no delivery.
  */
 import { escapeKey, unescapeKey } from '../core/escape.ts'
-import type { BusMessage, ReleaseReason } from '../ports.ts'
+import type { BumpRequest, BusMessage, ReleaseReason } from '../ports.ts'
 
 const letters = {
   published: 'p',
@@ -13,7 +13,11 @@ const letters = {
   invalidated: 'i',
   expired: 'e',
   written: 'w',
+  bumped: 't',
 } as const
+
+/** Letters of the kinds, here and in bump.lua. */
+export const bumpKinds = { gone: 'g', expired: 'e', settle: 's' } as const
 
 const reasons: ReadonlySet<string> = new Set<ReleaseReason>([
   'abort',
@@ -24,7 +28,19 @@ const reasons: ReadonlySet<string> = new Set<ReleaseReason>([
   'close',
 ])
 
-export function encodeMessage(message: BusMessage): Buffer {
+/** The script that bumps puts three numbers between head and tail: epoch, previous, settling instant. */
+export function encodeBump({ id, kind, labels }: BumpRequest): { head: Buffer; tail: Buffer } {
+  const parts = labels.map((label) => {
+    const text = Buffer.from(label)
+    const part = Buffer.allocUnsafe(2 + text.length)
+    part.writeUInt16BE(text.length, 0)
+    part.set(text, 2)
+    return part
+  })
+  return { head: envelope('bumped', id, '', bumpKinds[kind]), tail: Buffer.concat(parts) }
+}
+
+export function encodeMessage(message: Exclude<BusMessage, { type: 'bumped' }>): Buffer {
   switch (message.type) {
     case 'beat':
       return Buffer.from(`b1b${message.n}`)
@@ -104,7 +120,31 @@ function withRest(
       return { type: 'expired', key, id: token }
     case letters.written:
       return { type: 'written', key, id: token }
+    case letters.bumped:
+      return readBump(token, rest)
     default:
       return undefined
   }
 }
+
+function readBump(id: string, rest: Buffer): BusMessage | undefined {
+  const letter = rest.toString('latin1', 0, 1)
+  const kind = (Object.keys(bumpKinds) as (keyof typeof bumpKinds)[]).find((name) => bumpKinds[name] === letter)
+  if (kind === undefined || rest.length < 25) return undefined
+  const [epoch, previous, until] = [1, 9, 17].map((at) => rest.readDoubleBE(at)) as [
+    number,
+    number,
+    number,
+  ]
+  if (!Number.isFinite(epoch + previous + until)) return undefined
+  const labels: string[] = []
+  for (let at = 25; at < rest.length;) {
+    if (at + 2 > rest.length) return undefined
+    const end = at + 2 + rest.readUInt16BE(at)
+    if (end > rest.length) return undefined
+    labels.push(rest.toString('utf8', at + 2, end))
+    at = end
+  }
+  return { type: 'bumped', id, kind, labels, epoch, previous, until }
+}
+

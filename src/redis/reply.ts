@@ -2,7 +2,7 @@
  * Replies of the scripts, as every client and protocol gives them: text as bytes; integers as
  * numbers, as text (`stringNumbers`) or as bytes.
  */
-import type { Acquired } from '../ports.ts'
+import type { Acquired, Bumped, EpochNews, Mark } from '../ports.ts'
 
 export function readAcquired(reply: unknown): Acquired {
   const [type, second, third] = reply as readonly unknown[]
@@ -22,6 +22,35 @@ export function readAcquired(reply: unknown): Acquired {
     default:
       throw new TypeError(`acquire: expected one of its answers, got ${text(type)}`)
   }
+}
+
+export function readEpochs(reply: unknown): EpochNews {
+  const [seconds, micros, highest, floor, since, marks, settling] = reply as readonly unknown[]
+  return {
+    time: number(seconds) * 1_000 + number(micros) / 1_000,
+    highest: number(highest),
+    floor: number(floor),
+    since: number(since),
+    marks: pairs(marks).flatMap(([member, epoch]): Mark[] => {
+      const kind = markKinds[member[0]!]
+      return kind === undefined ? [] : [{ kind, label: member.slice(1), epoch }]
+    }),
+    settling: pairs(settling).map(([label, until]) => ({ label, until })),
+  }
+}
+
+const markKinds: Readonly<Record<string, Mark['kind']>> = { g: 'gone', e: 'expired' }
+
+function pairs(reply: unknown): (readonly [string, number])[] {
+  const list = reply as readonly unknown[]
+  const made: (readonly [string, number])[] = []
+  for (let n = 0; n + 1 < list.length; n += 2) made.push([text(list[n]), number(list[n + 1])])
+  return made
+}
+
+export function readBumped(reply: unknown): Bumped {
+  const [epoch, previous, until] = (reply as readonly unknown[]).map(number)
+  return { epoch: epoch!, previous: previous!, until: until! }
 }
 
 export function text(reply: unknown): string {

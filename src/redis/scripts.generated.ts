@@ -16,6 +16,20 @@ export const scripts = {
     keys: 2,
     argv: ["token","leaseMs","seen","waitedFor","mode"],
   },
+  bump: {
+    name: "bump",
+    source: "local time = redis.call('TIME')\nlocal now = time[1] * 1000000 + time[2]\nlocal previous = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2])\nif not previous then\nprevious = math.max(now, ARGV[2] + 1)\nredis.call('ZADD', KEYS[1], string.format('%.0f', previous), 'f')\nend\nlocal epoch = previous\nif ARGV[1] ~= 's' then\nepoch = math.max(previous + 1, now, ARGV[2] + 1)\nfor i = 8, #ARGV do\nredis.call('ZADD', KEYS[1], string.format('%.0f', epoch), ARGV[1] .. ARGV[i])\nend\nlocal over = redis.call('ZCARD', KEYS[1]) - 1 - ARGV[4]\nif over > 0 then\nlocal floor = '0'\nfor _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, over)) do\nif member ~= 'f' then\nfloor = redis.call('ZSCORE', KEYS[1], member)\nredis.call('ZREM', KEYS[1], member)\nend\nend\nredis.call('ZADD', KEYS[1], floor, 'f')\nend\nend\nlocal settled = 0\nif ARGV[3] ~= '0' then\nsettled = math.floor(now / 1000) + ARGV[3]\nfor i = 8, #ARGV do\nredis.call('ZADD', KEYS[2], string.format('%.0f', settled), ARGV[i])\nend\nlocal kept = ARGV[3] + 10000\nredis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now / 1000 - 10000))\nredis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[4])\nif redis.call('PTTL', KEYS[2]) < kept then redis.call('PEXPIRE', KEYS[2], string.format('%.0f', kept)) end\nend\nredis.call('PUBLISH', ARGV[5], ARGV[6] .. struct.pack('>ddd', epoch, previous, settled) .. ARGV[7])\nreturn { string.format('%.0f', epoch), string.format('%.0f', previous), string.format('%.0f', settled) }",
+    sha1: "b1374561f58ce19dc5ad0bb701c387e43f50277f",
+    keys: 2,
+    argv: ["kind","known","settleMs","most","channel","head","tail","and"],
+  },
+  epochs: {
+    name: "epochs",
+    source: "local time = redis.call('TIME')\nlocal top = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')\nif not top[2] then\nlocal begin = math.max(time[1] * 1000000 + time[2], ARGV[3] + 1)\ntop[2] = string.format('%.0f', begin)\nredis.call('ZADD', KEYS[1], top[2], 'f')\nend\nlocal floor = redis.call('ZSCORE', KEYS[1], 'f') or '0'\nlocal since = ARGV[1]\nlocal marks = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. since, 'WITHSCORES', 'LIMIT', 0, ARGV[2])\nif #marks >= 2 * ARGV[2] then since = marks[#marks] end\nfor i = 5, #ARGV do\nfor _, kind in ipairs({ 'g', 'e' }) do\nlocal epoch = redis.call('ZSCORE', KEYS[1], kind .. ARGV[i])\nif epoch then\nmarks[#marks + 1] = kind .. ARGV[i]\nmarks[#marks + 1] = epoch\nend\nend\nend\nlocal settling = {}\nif ARGV[4] == '1' then\nsettling = redis.call('ZREVRANGE', KEYS[2], 0, ARGV[2], 'WITHSCORES')\nend\nreturn { time[1], time[2], top[2], floor, since, marks, settling }",
+    sha1: "ac4ab0a4c7362b7e899f590320ab94be6a0f16e0",
+    keys: 2,
+    argv: ["since","most","known","settling","and"],
+  },
   expire: {
     name: "expire",
     source: "redis.call('DEL', KEYS[2])\nlocal kept = false\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 97)\nif type(top) == 'string' and #top == 98 and string.sub(top, 1, 3) == 'bw\\001' then\nlocal time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\nlocal expiredAt = struct.unpack('>d', top, 13)\nlocal freshUntil, whileRevalidate, ifError = struct.unpack('>ddd', top, 59)\nlocal ended = math.min(freshUntil, now)\nif expiredAt > 0 then ended = math.min(ended, expiredAt) end\nlocal window = math.max(whileRevalidate, ifError)\nlocal life = math.ceil(ended + window - now)\nif window > 0 and life > 0 and life < 1e15 then\nlocal done = redis.pcall('SETRANGE', KEYS[1], 12, struct.pack('>d', ended))\nkept = type(done) == 'number'\nlocal left = redis.call('PTTL', KEYS[1])\nif kept and (left < 0 or life < left) then\nredis.call('PEXPIRE', KEYS[1], string.format('%.0f', life))\nend\nend\nend\nif kept then\nredis.call('PUBLISH', ARGV[1], ARGV[2])\nreturn 'expired'\nend\nredis.call('DEL', KEYS[1])\nredis.call('PUBLISH', ARGV[1], ARGV[3])\nreturn 'invalidated'",

@@ -7,7 +7,10 @@ import type {
   Acquired,
   AcquireRequest,
   Beat,
-  BusMessage,
+  Bumped,
+  BumpRequest,
+  EpochNews,
+  EpochsRequest,
   FailRequest,
   Published,
   PublishRequest,
@@ -28,16 +31,21 @@ import type {
   Subscribed,
 } from './commands.ts'
 import { createLayout, type Layout } from './layout.ts'
-import { decodeMessage, encodeMessage } from './message.ts'
+import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
 import { refusalOf } from './refusal.ts'
-import { readAcquired, text } from './reply.ts'
+import { readAcquired, readBumped, readEpochs, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
 
 /** Pollers among those who waited get their load's failure once, when no back-off runs. */
 const minCollectMs = 1_000
+
+/** In one answer about tags: half a megabyte at most, and who lacks more looks single ones up. */
+const mostMarks = '5000'
+/** In a namespace's state: about 10 MB. */
+const mostLabels = '100000'
 
 export class RedisSession implements StoreSession {
   readonly hasBus: boolean
@@ -149,17 +157,41 @@ export class RedisSession implements StoreSession {
     return text(reply) as 'ok' | 'late' | 'kept'
   }
 
-  async beat(n: number): Promise<Beat> {
+  async epochs({ since, known, settling, labels }: EpochsRequest): Promise<EpochNews> {
+    const args = [String(since), mostMarks, String(known), settling ? '1' : '', ...labels]
+    return readEpochs(await this.#run(scripts.epochs, { keys: this.#layout.tagKeys, args }))
+  }
+
+  async bump(request: BumpRequest): Promise<Bumped> {
+    const { kind, known, settleMs, labels } = request
+    const { head, tail } = encodeBump(request)
+    const numbers = [String(known), String(settleMs), mostLabels]
+    const args = [bumpKinds[kind], ...numbers, this.#layout.channel, head, tail, ...labels]
+    return readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
+  }
+
+  async beat(n: number, asked?: EpochsRequest): Promise<Beat> {
     const servers = this.#commands.servers()
     // Each in turn: one that is cut off from the others is found out by what is not heard back.
     const through = servers[n % servers.length]
     if (through === undefined) throw new Error('the cluster has no master that is known')
-    const [time, server] = await Promise.all([
-      through.time(),
+    const [news, server] = await Promise.all([
+      asked && this.#newsOf(asked),
       this.#identity.ask(servers, through),
       this.hasBus ? this.#sendBeat(n, through) : undefined,
     ])
-    return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server }
+    if (news !== undefined) return { time: news.time, server, news }
+    const time = await through.time()
+    return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server, news }
+  }
+
+  async #newsOf(asked: EpochsRequest): Promise<EpochNews | undefined> {
+    try {
+      return await this.epochs(asked)
+    } catch (error) {
+      if (refusalOf(error) === undefined) throw error
+      return undefined
+    }
   }
 
   isRefusal(error: unknown): boolean {
@@ -227,7 +259,8 @@ export class RedisSession implements StoreSession {
 
 /** What a script may publish about a fill: the value, or that everyone must load for himself. */
 function wakes(key: string, token: Token): readonly Argument[] {
-  const published: BusMessage = { type: 'published', key, token, frame: undefined }
-  const released: BusMessage = { type: 'released', key, token, why: 'unstorable' }
-  return [encodeMessage(published), encodeMessage(released)]
+  return [
+    encodeMessage({ type: 'published', key, token, frame: undefined }),
+    encodeMessage({ type: 'released', key, token, why: 'unstorable' }),
+  ]
 }

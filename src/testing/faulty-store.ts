@@ -21,7 +21,7 @@ type State =
 
 const operations = [
   'read', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'beat',
+  'epochs', 'bump', 'beat',
 ] as const satisfies readonly (keyof StoreSession)[] // prettier-ignore
 
 /** Wraps a store made by `memoryStore()` or `redisStore()`. One switch for all caches on it. */

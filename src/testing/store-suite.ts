@@ -6,6 +6,7 @@ import { busCases } from './store-bus-cases.ts'
 import { failureCases } from './store-failure-cases.ts'
 import { fillCases } from './store-fill-cases.ts'
 import { leaseCases } from './store-lease-cases.ts'
+import { tagCases } from './store-tag-cases.ts'
 import type { StoreCase } from './store-rig.ts'
 
 export type { StoreCase, StoreRig } from './store-rig.ts'
@@ -15,4 +16,5 @@ export const storeCases: readonly StoreCase[] = [
   ...failureCases,
   ...fillCases,
   ...busCases,
+  ...tagCases,
 ]

@@ -79,7 +79,7 @@ export function heldStore(
       }
       const session = store.open({ ...scope, onMessage })
       const wrapped = Object.create(session) as Record<string, unknown>
-      for (const name of [...operations, 'touch', 'renew', 'release', 'beat', 'close'] as const) {
+      for (const name of [...operations, 'touch', 'renew', 'release', 'beat', 'epochs', 'bump', 'close'] as const) {
         const run = session[name].bind(session) as (...args: unknown[]) => Promise<unknown>
         wrapped[name] = async (...args: unknown[]) => {
           const op = name as Operation

@@ -7,7 +7,7 @@ type Operation = Exclude<keyof StoreSession, 'ready' | 'hasBus' | 'close'>
 
 const operations: readonly Operation[] = [
   'read', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'beat',
+  'epochs', 'bump', 'beat',
 ] // prettier-ignore
 
 export interface Spy {

@@ -45,6 +45,8 @@ const passedOn = [
   'expire',
   'write',
   'beat',
+  'epochs',
+  'bump',
   'isRefusal',
   'received',
   'reconnect',
