@@ -1,24 +1,37 @@
 /**
- * What is used of an ioredis client (5, 6, iovalkey), written down here so that the package needs
- * no types of theirs, and the check that what the user passed is one. Anything that would fail
- * later, in traffic, is refused here with a sentence.
+ * What is used of a client of ioredis (5, 6) or iovalkey, single or cluster, written down here so
+ * that the package needs no types of theirs.
  */
-import { BreakwaterError, describe } from '../core/errors.ts'
-
 export interface IoredisPipeline {
+  getBuffer(key: string): unknown
   evalshaBuffer(...args: readonly (string | number | Uint8Array)[]): unknown
   exec(): Promise<readonly (readonly [Error | null, unknown])[] | null>
 }
 
 type Listener = (...args: never[]) => void
+type KeyPrefix = string | Uint8Array
 
-export interface IoredisClient {
+/** What single clients and clusters have in common. */
+export interface IoredisSender {
   readonly status: string
+  connect(): Promise<void>
+  disconnect(reconnect?: boolean): void
+  on(event: string, listener: Listener): unknown
+  removeListener(event: string, listener: Listener): unknown
+  getBuffer(key: string): Promise<Buffer | null>
+  evalshaBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
+  evalBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
+  pipeline(): IoredisPipeline
+}
+
+export interface IoredisClient extends IoredisSender {
   readonly mode?: string
   readonly isCluster?: boolean
   readonly options: {
+    readonly host?: string
+    readonly port?: number
     readonly db?: number
-    readonly keyPrefix?: string | Uint8Array
+    readonly keyPrefix?: KeyPrefix
     readonly readOnly?: boolean
     readonly role?: string
     readonly monitor?: boolean
@@ -30,67 +43,43 @@ export interface IoredisClient {
     unref?(): unknown
     destroy(): unknown
   }
-  connect(): Promise<void>
-  disconnect(reconnect?: boolean): void
+  /** What was sent and is not answered yet. */
+  readonly commandQueue?: { readonly length: number }
   duplicate(override: object): IoredisClient
-  on(event: string, listener: Listener): unknown
-  removeListener(event: string, listener: Listener): unknown
-  getBuffer(key: string): Promise<Buffer | null>
   mgetBuffer(...keys: readonly string[]): Promise<readonly (Buffer | null)[]>
-  evalshaBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
-  evalBuffer(...args: readonly (string | number | Uint8Array)[]): Promise<unknown>
   publish(channel: string, message: Uint8Array): Promise<unknown>
   time(): Promise<readonly unknown[]>
   info(section: string): Promise<string>
   subscribe(...channels: readonly string[]): Promise<unknown>
   unsubscribe(...channels: readonly string[]): Promise<unknown>
-  pipeline(): IoredisPipeline
 }
 
-const methods = ['getBuffer', 'evalshaBuffer', 'evalBuffer', 'pipeline', 'duplicate', 'on'] as const
-
-export function checkClient(option: string, value: unknown): IoredisClient {
-  if (typeof value !== 'object' || value === null) {
-    throw refuse(`${option}: expected an ioredis client, got ${describe(value)}`)
+export interface IoredisCluster extends IoredisSender {
+  readonly isCluster: true
+  readonly options: {
+    readonly keyPrefix?: KeyPrefix
+    readonly scaleReads?: unknown
+    readonly maxRedirections?: number
+    readonly enableAutoPipelining?: boolean
   }
-  const client = value as Partial<IoredisClient>
-  if (client.isCluster === true) {
-    throw refuse(
-      `${option}: expected a single or Sentinel client, got a Cluster, which is not supported yet`,
-    )
-  }
-  if (methods.some((name) => typeof client[name] !== 'function') || client.options === undefined) {
-    throw refuse(
-      `${option}: expected an ioredis client (new Redis(…)), got ${describe(value)} without its methods`,
-    )
-  }
-  if (client.options.monitor === true) {
-    throw refuse(`${option}: expected a client for commands, got one that monitors`)
-  }
-  return client as IoredisClient
+  /** Per slot the names (`host:port`) of its servers, the master first; empty until it has connected. */
+  readonly slots: readonly (readonly string[] | undefined)[]
+  /** One client per server, as the cluster knows them now. */
+  nodes(role: 'all' | 'master'): readonly IoredisClient[]
+  sendCommand(...args: readonly unknown[]): Promise<unknown>
 }
 
-/** The client that the commands go through. */
-export function checkCommandClient(value: unknown, replicaReads: boolean): IoredisClient {
-  const client = checkClient('redisStore.client', value)
-  if (client.mode === 'subscriber') {
-    throw refuse(
-      'redisStore.client: expected a client for commands, got one in subscriber mode; pass that one as `bus`',
-    )
-  }
-  if (!replicaReads && readsFromReplica(client)) {
-    throw refuse(
-      'redisStore.client: expected a client of the master, got one that reads from a replica; ' +
-        'set `replicaReads: true` to accept answers that may be old',
-    )
-  }
-  return client
+export function isCluster(client: IoredisClient | IoredisCluster): client is IoredisCluster {
+  return client.isCluster === true
 }
 
-export function readsFromReplica({ options }: IoredisClient): boolean {
-  return options.readOnly === true || options.role === 'slave'
+/** `host:port`, as a cluster names its servers. */
+export function nameOf({ options }: IoredisClient): string {
+  return `${options.host ?? ''}:${options.port ?? ''}`
 }
 
-export function refuse(message: string): BreakwaterError {
-  return new BreakwaterError('INVALID_OPTION', message)
+/** A prefix of bytes as text, a character for each. */
+export function prefixText(prefix: KeyPrefix | null | undefined): string {
+  if (prefix === undefined || prefix === null) return ''
+  return typeof prefix === 'string' ? prefix : Buffer.from(prefix).toString('latin1')
 }

@@ -8,7 +8,7 @@ import { asking, heard, newFrame, newToken, put, take } from '../../src/testing/
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
 
-for (const { major, Redis } of majors) {
+for (const { major, from, Redis } of majors) {
   describe(`the bus, on ${major}`, () => {
     let server: RedisServer
     const clients = clientsOf(() => server, Redis)
@@ -217,7 +217,6 @@ for (const { major, Redis } of majors) {
     })
 
     it('T159 an open session does not keep the process alive by our connection', async () => {
-      const from = major === 'ioredis 5' ? 'ioredis5' : 'ioredis'
       // The user's client is unref'd here, so that what is left could only be ours.
       const program = `
         import { Redis } from '${from}'

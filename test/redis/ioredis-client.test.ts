@@ -2,8 +2,6 @@
 
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { Cluster } from 'ioredis'
-import { Cluster as Cluster5 } from 'ioredis5'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/ioredis.ts'
 import { asking, heard, newFrame, newToken, sameBytes, take } from '../../src/testing/store-rig.ts'
 import { clientsOf, majors } from '../support/ioredis-majors.ts'
@@ -110,13 +108,13 @@ for (const { major, Redis } of majors) {
       const client = clients.make()
       const refused: [unknown, string][] = [
         [undefined, 'redisStore: expected { client }, got undefined'],
-        [{}, 'redisStore.client: expected an ioredis client, got undefined'],
+        [{}, 'redisStore.client: expected an ioredis or iovalkey client, got undefined'],
         [{ client: 'redis://localhost' }, 'got "redis://localhost"'],
-        [{ client: { status: 'ready' } }, 'expected an ioredis client (new Redis(…))'],
+        [{ client: { status: 'ready' } }, 'expected an ioredis or iovalkey client (new Redis(…))'],
         [{ client: subscriber }, 'in subscriber mode'],
         [{ client: clients.make({ readOnly: true }) }, '`replicaReads: true`'],
         [{ client, bus: client }, 'redisStore.bus: expected a client other than `client`'],
-        [{ client, bus: true }, 'redisStore.bus: expected an ioredis client, got true'],
+        [{ client, bus: true }, 'redisStore.bus: expected an ioredis or iovalkey client, got true'],
         [{ client, replicaReads: 1 }, 'redisStore.replicaReads: expected a boolean, got 1'],
         [{ client, subscriber: client }, 'redisStore.subscriber'],
       ]
@@ -131,9 +129,3 @@ for (const { major, Redis } of majors) {
     })
   })
 }
-
-it.each([Cluster, Cluster5])('a cluster is refused, until it is supported', (AnyCluster) => {
-  const cluster = new AnyCluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
-  expect(() => redisStore({ client: cluster })).toThrow('got a Cluster, which is not supported yet')
-  cluster.disconnect()
-})

@@ -94,7 +94,7 @@ it('the numbers in the scripts are those of the frame', () => {
   for (const file of readdirSync(folder)) {
     const source = readFileSync(join(folder, file), 'utf8')
     for (const text of allowed[file] ?? []) expect(source).toContain(text)
-    if (allowed[file] === undefined) expect(source).not.toMatch(/GETRANGE|struct/)
+    if (allowed[file] === undefined) expect(source).not.toMatch(/GETRANGE|unpack/)
     for (const [, version] of source.matchAll(/'bw\\(\d+)'/g)) {
       expect(Number(version)).toBe(at.version)
     }

@@ -1,0 +1,102 @@
+/**
+ * The commands by a Cluster client, which sends each to the server of its key's slot and follows
+ * the slot when it moves. A cluster has the one database 0. What its servers tell of themselves is
+ * asked of each by the client's own connection to it.
+ */
+import type { Bytes, RedisCommands } from './commands.ts'
+import { readsFromReplica } from './ioredis-check.ts'
+import { nameOf, prefixText, type IoredisClient, type IoredisCluster } from './ioredis-client.ts'
+import { sendMany } from './ioredis-cluster-batch.ts'
+import { connectLazy, ioredisServer, watchReady } from './ioredis-server.ts'
+import { wordsOf } from './ioredis-words.ts'
+import { isWrongType } from './refusal.ts'
+
+export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
+  const direct = withoutAutoPipelining(cluster)
+  const silence = new Silence(cluster)
+  const get = (key: string) => cluster.getBuffer.call(direct, key)
+  return {
+    db: 0,
+    keyPrefix: prefixText(cluster.options.keyPrefix),
+    fromReplica: readsFromReplica(cluster),
+    get ready() {
+      return cluster.status === 'ready'
+    },
+    get received() {
+      return cluster.nodes('all').reduce((sum, node) => sum + receivedBy(node), 0)
+    },
+    reconnect: () => silence.end(),
+    servers: () => {
+      silence.listen()
+      return cluster.nodes('master').map((node) => ioredisServer(node, nameOf(node)))
+    },
+    get,
+    mget: async (keys) => {
+      const commands = keys.map((key) => ({
+        key,
+        addTo: (pipeline: { getBuffer(key: string): unknown }) => void pipeline.getBuffer(key),
+        send: () => get(key),
+      }))
+      const replies = await sendMany(cluster, commands)
+      return replies.map((reply) => (isWrongType(reply) ? null : (reply as Bytes | null | Error)))
+    },
+    evalsha: (sha1, call) => cluster.evalshaBuffer.call(direct, sha1, ...wordsOf(call)),
+    eval: (source, call) => cluster.evalBuffer.call(direct, source, ...wordsOf(call)),
+    evalshaMany: (sha1, calls) => {
+      const commands = calls.map((call) => ({
+        key: call.keys[0] ?? '',
+        addTo: (pipeline: { evalshaBuffer(...words: unknown[]): unknown }) =>
+          void pipeline.evalshaBuffer(sha1, ...wordsOf(call)),
+        send: () => cluster.evalshaBuffer.call(direct, sha1, ...wordsOf(call)),
+      }))
+      return sendMany(cluster, commands)
+    },
+    watch: (onReady) => watchReady(cluster, onReady),
+    connect: (onFault) => connectLazy(cluster, onFault),
+  }
+}
+
+/**
+ * `enableAutoPipelining` sends a script to the server that its SHA's slot would have, in iovalkey
+ * and in earlier versions of ioredis 5, and gives redirections to whoever is in the same pipeline.
+ * What the client's methods need of `this` is here, without that option.
+ */
+function withoutAutoPipelining(cluster: IoredisCluster): IoredisCluster {
+  if (cluster.options.enableAutoPipelining !== true) return cluster
+  const direct: Pick<IoredisCluster, 'options' | 'sendCommand'> = {
+    options: { ...cluster.options, enableAutoPipelining: false },
+    sendCommand: (...args) => cluster.sendCommand(...args),
+  }
+  return direct as IoredisCluster
+}
+
+/**
+ * Finds the connections that are dead without knowing it: they owe answers, and nothing has come
+ * since the last beat was sent. Only those are ended. To end them all would also end what is well,
+ * and the client would come back by its startup nodes alone, which may be the dead ones.
+ */
+class Silence {
+  readonly #cluster: IoredisCluster
+  #received = new Map<IoredisClient, number>()
+
+  constructor(cluster: IoredisCluster) {
+    this.#cluster = cluster
+  }
+
+  listen(): void {
+    this.#received = new Map(this.#cluster.nodes('all').map((node) => [node, receivedBy(node)]))
+  }
+
+  end(): void {
+    for (const [node, received] of this.#received) {
+      const owes = node.commandQueue === undefined || node.commandQueue.length > 0
+      if (!owes || receivedBy(node) !== received) continue
+      node.disconnect()
+      node.stream?.destroy()
+    }
+  }
+}
+
+function receivedBy({ stream }: IoredisClient): number {
+  return stream?.bytesRead ?? 0
+}

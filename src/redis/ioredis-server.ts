@@ -1,0 +1,38 @@
+/** What single clients and the nodes of a cluster do alike: one server, and when a client is ready. */
+import type { RedisServer } from './commands.ts'
+import type { IoredisClient, IoredisSender } from './ioredis-client.ts'
+import { asBuffer } from './ioredis-words.ts'
+import { onShared } from './shared-listener.ts'
+
+export function ioredisServer(client: IoredisClient, name: string): RedisServer {
+  return {
+    name,
+    publish: (channel, message) => client.publish(channel, asBuffer(message)),
+    time: () => client.time(),
+    info: (section) => client.info(section),
+  }
+}
+
+export function watchReady(client: IoredisSender, onReady: (ready: boolean) => void): () => void {
+  let ready = client.status === 'ready'
+  const turn = (next: boolean) => {
+    if (ready === next) return
+    ready = next
+    onReady(next)
+  }
+  // ioredis emits later than it changes its status: a connection that broke at once is no news.
+  const up = () => turn(client.status === 'ready')
+  const down = () => turn(false)
+  const ends = [
+    onShared(client, 'ready', up),
+    onShared(client, 'close', down),
+    onShared(client, 'end', down),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+export function connectLazy(client: IoredisSender, onFault: (error: unknown) => void): void {
+  if (client.status === 'wait') client.connect().catch(onFault)
+}
