@@ -1,0 +1,118 @@
+/**
+ * The commands by a cluster client, which knows whose slot a key is in and follows redirections.
+ * Keys of many slots are read by a GET each, since what is sent in one turn goes out in one write
+ * to each node, and costs no more than an MGET of the few keys that would share a slot.
+ */
+import type { Bytes, RedisCommands, RedisServer } from './commands.ts'
+import type { ClusterClient, ClusterNode, Word } from './node-redis-client.ts'
+import { connectAtLast, renewConnection } from './node-redis-connection.ts'
+import { asBytes, keyedCommands } from './node-redis-keyed.ts'
+import { listenTo } from './node-redis-listeners.ts'
+import { keyPrefix } from './node-redis-prefix.ts'
+import { nodeRedisServer } from './node-redis-server.ts'
+import { isWrongType } from './refusal.ts'
+
+const events = ['connect', 'disconnect', 'node-ready', 'node-disconnect', 'node-error', 'error']
+
+export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): RedisCommands {
+  let received = 0
+  let watched = false
+  const around = new AskAround(cluster)
+  const keyed = keyedCommands(keyPrefix(cluster._keyPrefix), (key, command, reads) => {
+    around.key = key
+    return cluster.sendCommand(key, reads && replicaReads, command, asBytes)
+  })
+  const isReady = (): boolean =>
+    cluster.isOpen && cluster.isReady !== false && cluster.masters.some(canSend)
+  return {
+    ...keyed,
+    db: 0,
+    fromReplica: replicaReads,
+    get ready() {
+      return isReady()
+    },
+    // Replies of a batch that has not come in whole; the socket itself cannot be seen.
+    get received() {
+      return received
+    },
+    reconnect: () => {
+      for (const { client } of cluster.masters) if (client !== undefined) renewConnection(client)
+    },
+    servers: () => cluster.masters.map((node) => serverOf(cluster, node, around)),
+    mget: (keys) =>
+      Promise.all(
+        keys.map((key) =>
+          keyed.get(key).then(
+            (frame) => {
+              received += 1
+              return frame
+            },
+            (error: unknown): Bytes | null | Error => {
+              if (isWrongType(error)) return null
+              return error instanceof Error ? error : new Error(String(error))
+            },
+          ),
+        ),
+      ),
+    watch: (onReady) => {
+      watched = true
+      let ready = isReady()
+      const end = listenTo(cluster, events, () => {
+        if (ready === isReady()) return
+        ready = !ready
+        onReady(ready)
+      })
+      return () => {
+        watched = false
+        end()
+      }
+    },
+    connect: (onFault) => connectAtLast(cluster, () => watched, onFault),
+  }
+}
+
+/** A node without a client is connected when it is needed (`minimizeConnections`). */
+function canSend({ client }: ClusterNode): boolean {
+  return client === undefined || client.isReady
+}
+
+function serverOf(cluster: ClusterClient, node: ClusterNode, around: AskAround): RedisServer {
+  return nodeRedisServer(node.address, async (command, options) => {
+    if (!canSend(node)) {
+      around.ask()
+      throw new Error(`${node.address} is not connected`)
+    }
+    const client = await cluster.nodeClient(node)
+    return client.sendCommand(command, options)
+  })
+}
+
+/**
+ * node-redis 5 learns of a failover from a MOVED alone, and sends all that would bring one to the
+ * lost master. Any other node brings it, when it is asked for a key that is not its own.
+ */
+class AskAround {
+  /** One that the user's permissions cover. */
+  key: Word | undefined
+  readonly #cluster: ClusterClient
+  #asking = false
+
+  constructor(cluster: ClusterClient) {
+    this.#cluster = cluster
+  }
+
+  ask(): void {
+    const { key } = this
+    if (this.#asking || key === undefined) return
+    this.#asking = true
+    // Nothing waits long in the queue of a node that is gone.
+    const options = { ...asBytes, timeout: 1_000 }
+    // In the same slot, and not there: whose answer it is, it is short.
+    const absent = typeof key === 'string' ? `${key}?` : Buffer.concat([key, Buffer.from('?')])
+    // Without a key to go by, each goes to the next node.
+    const asked = this.#cluster.masters.map(() =>
+      this.#cluster.sendCommand(undefined, false, ['GET', absent], options),
+    )
+    void Promise.allSettled(asked).then(() => (this.#asking = false))
+  }
+}
