@@ -1,7 +1,7 @@
 /**
  * The public types, and nothing else. Defaults stand in cache/options.ts and are compared with the
- * words here by a test. Tags, batches of loads, guards, schemas and precomputing have their place
- * in ports and frame, and come with later versions.
+ * words here by a test. Guards, schemas and precomputing have their place in ports and frame, and
+ * come with later versions.
  */
 import type { BreakwaterError } from './core/errors.ts'
 import type { CacheEvents, Counters } from './core/events.ts'
@@ -101,6 +101,8 @@ export interface EntryOptions<Arg, Value>
       fallback: (error: unknown, arg: Arg) => Value
       /** What a failure becomes for those who waited in another process. */
       errors: Opt<{ toWire(error: unknown): unknown; fromWire(json: unknown): Error }>
+      /** What `invalidateTags` and `expireTags` reach the entry by: at most 1,000 texts. */
+      tags: readonly string[] | ((value: Value, arg: Arg) => readonly string[])
     }> {}
 
 /** Write `load` before options that take its value: inference goes from left to right. */
@@ -108,16 +110,30 @@ export interface Definition<Arg, Value> extends EntryOptions<NoInfer<Arg>, NoInf
   /** Unique within the cache; part of every key. */
   name: string
   load(arg: Arg, ctx: LoadContext): Awaitable<Value>
+  /** Loads what `getMany` misses, in one call. In order, or a Map by argument; an `Error` is that entry's failure. */
+  loadMany?(
+    args: readonly NoInfer<Arg>[],
+    ctx: BatchContext<NoInfer<Arg>>,
+  ): Awaitable<Many<NoInfer<Arg>, NoInfer<Value>>>
   /** What of the argument identifies the entry. Default: the argument itself. */
   key?: ((arg: NoInfer<Arg>) => unknown) | undefined
   /** Part of every key: another version never sees these entries. */
   version?: string | number | undefined
 }
 
+/**
+ * In the order of the arguments, and as many; or a Map, matched by key and not by identity, where
+ * absent means `null`: only where the value may be `null`.
+ */
+export type Many<Arg, Value> =
+  readonly (Value | Error)[] | (null extends Value ? ReadonlyMap<Arg, Value | Error> : never)
+
 /** Closures: they may be taken out of ctx. */
 export interface EntryContext {
   /** Overrides the entry's ttl. */
   ttl(ttl: Duration): void
+  /** Tags beside those of the definition. */
+  tags(...more: string[]): void
   /** Kept with the entry and given to the next load in `previous`: an ETag, say. */
   meta(meta: unknown): void
   /** The result is shared with the callers who joined, and not stored. */
@@ -139,6 +155,11 @@ export interface LoadContext<Value = unknown, Meta = unknown> extends EntryConte
   notModified(): never
 }
 
+export interface BatchContext<Arg> extends Pick<LoadContext, 'signal' | 'deadline' | 'reason'> {
+  /** What may be said of one entry of the batch. */
+  entry(arg: Arg): EntryContext
+}
+
 export type LoadOnce<Value> = { load(ctx: LoadContext): Awaitable<Value> }['load']
 
 /** Each caller's own: never changes what another caller gets. */
@@ -149,6 +170,14 @@ export interface Call extends Opt<{
   timeout: Duration
   /** Oldest acceptable value, counted from the start of its load. */
   maxAge: Duration
+}> {}
+
+export interface InvalidateOptions extends Opt<{
+  /**
+   * How long the source may still give old values (it reads from replicas that lag): what is loaded
+   * until then is used no longer than that. Default `0`.
+   */
+  settle: Duration
 }> {}
 
 export interface Stored<Value> {
@@ -171,11 +200,15 @@ export type Lookup<Value> =
 /** By address: a key of the cache, an argument of a resource. */
 interface Addressed<Address> {
   /** Makes the entry unusable, in every tier and process, loads in flight included. */
-  invalidate(at: Address): Promise<void>
-  invalidateMany(at: readonly Address[]): Promise<void>
+  invalidate(at: Address, options?: InvalidateOptions): Promise<void>
+  invalidateMany(at: readonly Address[], options?: InvalidateOptions): Promise<void>
   /** Makes the entry stale as of now; with no stale window it is `invalidate`. */
   expire(at: Address): Promise<void>
   expireMany(at: readonly Address[]): Promise<void>
+  /** Invalidates all entries of the resource, or of the whole cache, at the price of one. */
+  clear(): Promise<void>
+  /** Makes all of them stale as of now. */
+  expireAll(): Promise<void>
 }
 
 /** Made by `cache.define`, once, at module level. */
@@ -188,7 +221,10 @@ export interface Resource<Arg, Value> extends Addressed<Arg> {
   lookup(arg: Arg, call?: Call): Promise<Lookup<Value>>
   /** Loads now; never joins a load that began before. Rejects if that fails, and keeps the old entry. */
   refresh(arg: Arg, call?: Call): Promise<Value>
-  /** In input order; duplicates are answered at each position. Rejects with the first failure. */
+  /**
+   * In input order; duplicates are answered at each position. One round trip for what is stored,
+   * one `loadMany` for our share of what is missing. Rejects with the first failure.
+   */
   getMany(args: readonly Arg[], call?: Call): Promise<Value[]>
   getManySettled(args: readonly Arg[], call?: Call): Promise<PromiseSettledResult<Value>[]>
   /** Never loads. */
@@ -211,6 +247,10 @@ export interface Cache extends Addressed<string>, AsyncDisposable {
     value: Value,
     options?: EntryOptions<string, NoInfer<Value>>,
   ): Promise<void>
+  /** Invalidates every entry that carries one of the tags, at the price of one, however many there are. */
+  invalidateTags(tags: string | readonly string[], options?: InvalidateOptions): Promise<void>
+  /** Makes them stale as of now: stale answers are kept. */
+  expireTags(tags: string | readonly string[]): Promise<void>
   /** Returns what removes the listener. A listener that throws harms nobody. */
   on<E extends keyof CacheEvents>(event: E, listener: (event: CacheEvents[E]) => void): () => void
   /** Running totals per definition; one-off keys count as `''`. Synchronous, no I/O. */

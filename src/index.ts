@@ -24,6 +24,7 @@ export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './cor
 export type { Clock, Codec, Store } from './ports.ts'
 export type {
   Awaitable,
+  BatchContext,
   Bytes,
   Cache,
   CacheOptions,
@@ -34,10 +35,12 @@ export type {
   EntryDefaults,
   EntryOptions,
   Health,
+  InvalidateOptions,
   Keyed,
   LoadContext,
   LoadOnce,
   Lookup,
+  Many,
   Peek,
   Resource,
   Stored,

@@ -4,6 +4,8 @@
  * engine also runs under a virtual clock on an imagined network.
  */
 
+import type { Label } from './core/labels.ts'
+
 /** Marks what breakwater's own factories have made. Registered, so that two copies of us agree. */
 export const port: unique symbol = Symbol.for('breakwater.port') as never
 
@@ -171,11 +173,9 @@ export interface Beat {
 }
 
 /**
- * What a change by tag is about: a tag, a resource, or all of a namespace. Epochs are the
- * namespace's own count, ahead of the store's clock in µs: each change gets a later one.
+ * When a label (core/labels.ts) was last invalidated, or expired. Epochs are the namespace's own
+ * count, ahead of the store's clock in µs: each change gets a later one.
  */
-export type Label = string
-
 export interface Mark {
   readonly kind: 'gone' | 'expired'
   readonly label: Label

@@ -14,9 +14,11 @@ import { invalidOption } from '../core/errors.ts'
 import { durationMs } from '../core/duration.ts'
 import { newCounters, type Counters } from '../core/events.ts'
 import { oneOffKey, shortKey } from '../core/keys.ts'
+import { everything } from '../core/labels.ts'
 import { answered, isFallback } from './answer.ts'
 import { digest } from './digest.ts'
-import type { Engine, Source, Target } from './engine.ts'
+import { addressed, changeByTag } from './addressed.ts'
+import { sourceOf, type Engine, type Target } from './engine.ts'
 import { makeEngine, type Environment } from './make-engine.ts'
 import { closed } from './load.ts'
 import {
@@ -26,20 +28,20 @@ import {
   resolveDefinition,
   resolveEntry,
   resolveOneOff,
+  resolveSettle,
 } from './options.ts'
-import { listOf } from './list-of.ts'
 import { peek } from './peek.ts'
 import { read } from './read.ts'
 import { makeResource } from './resource.ts'
 import { given } from './values.ts'
-import { change, set } from './write.ts'
+import { set } from './write.ts'
 
 export function makeCache(options: CacheOptions, environment: Environment): Cache {
   const rules = resolveCacheOptions(options, environment)
   const engine = makeEngine(rules, environment)
   const counters: Record<string, Counters> = Object.create(null)
   counters[''] = newCounters()
-  const oneOff: Source = { name: '', rules: rules.entry, counters: counters[''] }
+  const oneOff = sourceOf('', rules.entry, counters[''])
   let closing: Promise<void> | undefined
 
   const keyFor = (key: string): string => shortKey(oneOffKey(key), digest)
@@ -51,7 +53,7 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       if (name in counters)
         throw invalidOption('name', 'one that is not defined yet in this cache', name)
       counters[name] = newCounters()
-      const source: Source = { name, rules: resolved.rules, counters: counters[name] }
+      const source = sourceOf(name, resolved.rules, counters[name])
       return makeResource(engine, { definition: resolved.definition, source }) as Resource<
         never,
         Value
@@ -65,8 +67,8 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
     ): Promise<Value> {
       if (typeof load !== 'function') throw invalidOption('load', 'a function', load)
       const { rules: own, call } = resolveOneOff(rules.entry, options)
-      const source: Source = { ...oneOff, rules: own }
-      const target: Target = { key: keyFor(key), source, load }
+      const source = own === rules.entry ? oneOff : sourceOf('', own, oneOff.counters)
+      const target: Target = { key: keyFor(key), source, arg: key, load }
       const asked = { source, key: target.key, arg: key, call }
       const answer = await answered(engine, asked, () => read(engine, target, call))
       return (isFallback(answer) ? answer.value : given(answer.entry, own)) as Value
@@ -80,13 +82,15 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
         options === undefined
           ? rules.entry
           : resolveEntry(rules.entry, options as EntryOptions<unknown, unknown>, 'set')
-      await set(engine, { ...oneOff, rules: own }, keyFor(key), value)
+      const at = { key: keyFor(key), arg: key }
+      await set(engine, sourceOf('', own, oneOff.counters), at, value)
     },
-    invalidate: async (key) => change(engine, [keyFor(key)], 'invalidate', oneOff.counters),
-    invalidateMany: async (keys) =>
-      change(engine, listOf(keys).map(keyFor), 'invalidate', oneOff.counters),
-    expire: async (key) => change(engine, [keyFor(key)], 'expire', oneOff.counters),
-    expireMany: async (keys) => change(engine, listOf(keys).map(keyFor), 'expire', oneOff.counters),
+    ...addressed(engine, { keyFor, counters: oneOff.counters, all: everything, name: undefined }),
+    invalidateTags: async (tags, options) => {
+      const settleMs = resolveSettle(options)
+      await changeByTag(engine, tags, { what: 'invalidate', settleMs })
+    },
+    expireTags: async (tags) => changeByTag(engine, tags, { what: 'expire', settleMs: 0 }),
 
     on: (event, listener) => {
       checkEvent(event, listener)
@@ -118,7 +122,8 @@ function health(engine: Engine): Health {
   const storeState = store === undefined ? 'none' : store.isUp ? 'up' : 'down'
   const hasBus = store !== undefined && store.session.hasBus
   const bus = !hasBus ? 'none' : hearing.hears(now) ? 'up' : 'silent'
-  const well = storeState !== 'down' && bus !== 'silent' && engine.outbox.size === 0
+  const well =
+    storeState !== 'down' && bus !== 'silent' && engine.outbox.size + engine.tagOutbox.size === 0
   const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
   return { status, store: storeState, bus, loads, late: [] }
 }
@@ -155,6 +160,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
   })
   engine.hearing.stop()
   engine.outbox.close()
+  engine.tagOutbox.close()
   await engine.store?.close()
   engine.listeners.clear()
 }

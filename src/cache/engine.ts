@@ -1,5 +1,6 @@
 /** What the verbs of the cache (look, fetch, load, write …) share: one record per cache, and nothing global. */
 import type { Counters, LoadReason, Unleased } from '../core/events.ts'
+import { everything, resourceLabel, type Label } from '../core/labels.ts'
 import type { Background } from '../flight/background.ts'
 import type { Cooldowns } from '../flight/cooldowns.ts'
 import type { Flight } from '../flight/flight.ts'
@@ -16,6 +17,7 @@ import type { Looks } from './look.ts'
 import type { EntryRules } from './options.ts'
 import type { Outbox } from './outbox.ts'
 import type { StoreAccess } from './store-access.ts'
+import type { Tags } from './tags.ts'
 import type { Writes } from './writes.ts'
 
 export interface Engine {
@@ -38,6 +40,9 @@ export interface Engine {
   readonly writes: Writes
   readonly echoes: Echoes
   readonly outbox: Outbox
+  readonly tags: Tags
+  /** Changes by tag that the store did not take. */
+  readonly tagOutbox: Outbox
   readonly listeners: Listeners
   /** This process's share of every early-refresh draw. */
   readonly seed: number
@@ -58,12 +63,21 @@ export interface Source {
   readonly name: string
   readonly rules: EntryRules
   readonly counters: Counters
+  /** What every entry of it can be changed by, whatever its own tags. */
+  readonly labels: readonly Label[]
+}
+
+export function sourceOf(name: string, rules: EntryRules, counters: Counters): Source {
+  const own = name === '' ? [everything] : [everything, resourceLabel(name)]
+  return { name, rules, counters, labels: [...own, ...rules.tags.fixed] }
 }
 
 /** One entry that somebody wants, and how to make it. */
 export interface Target {
   readonly key: string
   readonly source: Source
+  /** What a caller named it by. */
+  readonly arg: unknown
   load(ctx: LoadContext): unknown
 }
 
@@ -73,6 +87,8 @@ export interface Answer {
   readonly tier: 'memory' | 'store' | 'source'
   /** For the call that started the load, and nobody else. */
   readonly private: boolean
+  /** `Tags.tick` at which a tag of it changed, after its load had begun: not for who came then or later. */
+  readonly outdatedAt?: number | undefined
   /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */
   readonly refreshable?: number | undefined
 }
@@ -103,7 +119,7 @@ export function isClosed(engine: Engine): boolean {
 /** Whether the store may be asked about this key now. */
 export function mayAsk(engine: Engine, rules: EntryRules, key: string): boolean {
   if (!usesStore(engine, rules) || engine.store!.isDown) return false
-  return !engine.outbox.has(key)
+  return engine.outbox.waits(key) === undefined
 }
 
 export function usesStore(engine: Engine, rules: EntryRules): boolean {

@@ -10,6 +10,8 @@ import type { EarlyRefresh } from '../core/early-refresh.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { port } from '../ports.ts'
 import type { CodecPort } from '../ports.ts'
+import type { Label } from '../core/labels.ts'
+import { labelsFor } from './labels-for.ts'
 import { entryDefaults } from './option-defaults.ts'
 import { checkNames } from './option-names.ts'
 import type { Given, Level } from './option-names.ts'
@@ -39,8 +41,15 @@ export interface EntryRules {
   readonly store: boolean
   readonly fallback: ((error: unknown, arg: unknown) => unknown) | undefined
   readonly errors: WireErrors | undefined
+  readonly tags: TagRules
   /** What this was derived from, for the next level. */
   readonly stated: Stated
+}
+
+export interface TagRules {
+  /** Every entry's; a reader holds its own against every frame, whatever it was stored with. */
+  readonly fixed: readonly Label[]
+  readonly of: ((value: unknown, arg: unknown) => unknown) | undefined
 }
 
 export interface WireErrors {
@@ -73,7 +82,7 @@ const ofDefaults = [
   'maxBytes',
   'isFailure',
 ]
-const ofEntries = ['isNegative', 'memory', 'store', 'fallback', 'errors']
+const ofEntries = ['isNegative', 'memory', 'store', 'fallback', 'errors', 'tags']
 
 /** Names of options that a cache, a definition and a call all have. */
 export const entryDefaultNames: readonly string[] = ofDefaults
@@ -110,6 +119,7 @@ export function statedDefaults(codec: CodecPort): Stated {
     store: true,
     fallback: undefined,
     errors: undefined,
+    tags: { fixed: [], of: undefined },
   }
   return layOver(nothing, entryDefaults, '')
 }
@@ -144,6 +154,7 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     store: aBoolean(given['store'], base.store, `${prefix}store`),
     fallback: aFunction(given['fallback'], base.fallback, `${prefix}fallback`),
     errors: wireErrors(given['errors'], base.errors, `${prefix}errors`),
+    tags: tagRules(given['tags'], base.tags, `${prefix}tags`),
   }
 }
 
@@ -251,6 +262,12 @@ export function aBoolean(given: unknown, before: boolean, option: string): boole
   if (given === undefined) return before
   if (typeof given === 'boolean') return given
   throw invalidOption(option, 'true or false', given)
+}
+
+function tagRules(given: unknown, before: TagRules, option: string): TagRules {
+  if (given === undefined) return before
+  if (typeof given === 'function') return { fixed: [], of: given as TagRules['of'] }
+  return { fixed: labelsFor(given, option), of: undefined }
 }
 
 function wireErrors(

@@ -8,6 +8,7 @@
 import { type Instants } from '../core/decide.ts'
 import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-refresh.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
+import type { Label } from '../core/labels.ts'
 import type { CodecPort } from '../ports.ts'
 
 export interface EntryInit {
@@ -29,6 +30,16 @@ export interface EntryInit {
   readonly seed: number
   /** Count of gaps in hearing when the value's read or load began. */
   readonly trust: number
+  /** Count of changes by tag (`Tags.tick`) as of which it is right. */
+  readonly tick: number
+}
+
+export interface Confirmed {
+  readonly freshUntil: number
+  readonly now: number
+  readonly memoryTtlMs: number
+  readonly trust: number
+  readonly tick: number
 }
 
 export class Entry implements Instants {
@@ -47,6 +58,8 @@ export class Entry implements Instants {
   readonly payload: Uint8Array | undefined
   readonly codec: CodecPort | undefined
   readonly size: number
+  readonly tags: readonly Label[]
+  tick: number
   /** Kept while the store was gone: the outage (`Hearing.outage`) in which it may be believed. */
   provisional: number | undefined = undefined
   trust: number
@@ -71,6 +84,8 @@ export class Entry implements Instants {
     this.payload = init.payload
     this.codec = init.payload === undefined ? undefined : init.codec
     this.size = init.size
+    this.tags = head.tags
+    this.tick = init.tick
     this.trust = init.trust
     this.refreshAt =
       head.negative || init.earlyRefresh === undefined
@@ -100,8 +115,9 @@ export class Entry implements Instants {
   }
 
   /** The store says that it is still the current one, and how long. */
-  confirm(said: { freshUntil: number; now: number; memoryTtlMs: number; trust: number }): void {
+  confirm(said: Confirmed): void {
     this.trust = said.trust
+    this.tick = said.tick
     this.provisional = undefined
     this.memoryUntil = until(said.now, said.memoryTtlMs)
     this.refreshAt = Math.min(said.freshUntil, this.refreshAt + (said.freshUntil - this.freshUntil))

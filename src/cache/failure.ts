@@ -2,6 +2,7 @@
 import { mayCover } from '../core/decide.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { holds } from './keep.ts'
 
 /** A callback of the user's threw: told, and never in the way of what it was called for. */
 export function callbackFailed(
@@ -34,6 +35,7 @@ export function coverBy(
   const { known, since } = older
   if (known === undefined || known.uncacheable !== undefined || known.startedAt < since)
     return undefined
+  if (!holds(engine, source, known)) return undefined
   const now = engine.clock.now()
   if (!mayCover(known, now, source.rules)) return undefined
   const tier = engine.memory?.get(key) === known ? 'memory' : 'store'

@@ -8,6 +8,7 @@
 import { decide, mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
+import type { Label } from '../core/labels.ts'
 import type { Ear } from '../flight/waiters.ts'
 import type { Acquired, Token } from '../ports.ts'
 import {
@@ -19,12 +20,13 @@ import {
   type Flying,
   type Work,
 } from './engine.ts'
-import type { Entry } from './entry.ts'
+import { Entry } from './entry.ts'
 import { callbackFailed, coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
 import { closed, load } from './load.ts'
 import { takeIn } from './look.ts'
+import { currentTags, lookUpTags } from './tag-changes.ts'
 import { fromWire } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
@@ -77,6 +79,7 @@ async function contendUntilDone(
     flight.phase = 'wait'
     if (flight.place === undefined) await engine.flights.mayLoad(key)
     const { trust } = engine.hearing
+    let current = currentTags(engine)
     ear.forget()
     const asked = await ask(engine, work, flight, waitedFor)
     if (asked === 'gone') return withoutStore(engine, work, flight)
@@ -123,12 +126,19 @@ async function contendUntilDone(
         // After a change, what was waited for is of before: the key's news are asked for again.
         if (wake.type === 'again' || flight.outdated) continue
         if (wake.type === 'failed') throw failedElsewhere(engine, work, flight, wake)
+        current = currentTags(engine)
         frame = wake.frame
         break
       }
     }
-    const answer = accept(engine, work, flight, { frame, trust, waitedAt })
-    if (answer !== undefined) return answer
+    const got = { frame, trust, waitedAt }
+    const answer =
+      current === undefined ? accept(engine, work, flight, got) : { lookUp: [], current }
+    if (answer !== undefined && !('lookUp' in answer)) return answer
+    if (answer !== undefined) {
+      const checked = await acceptChecked(engine, work, flight, { ...got, ...answer })
+      if (checked !== undefined) return checked
+    }
     const mark = work.known
     if (mark?.uncacheable === undefined) continue
     if (mark.uncacheable === 'private') {
@@ -203,17 +213,41 @@ async function sleep(
   }
 }
 
+interface Got {
+  readonly frame: Uint8Array
+  readonly trust: number
+  readonly waitedAt: number | undefined
+}
+
+/** After what is not known of its tags has been asked for; where that cannot be had, it is not used. */
+async function acceptChecked(
+  engine: Engine,
+  work: Work,
+  flight: Flying,
+  got: Got & { readonly lookUp: readonly Label[]; readonly current?: Promise<void> | undefined },
+): Promise<Answer | undefined> {
+  const { lookUp, current } = got
+  try {
+    await current
+    if (lookUp.length > 0) await lookUpTags(engine, lookUp)
+    const answer = accept(engine, work, flight, got)
+    if (answer === undefined || !('lookUp' in answer)) return answer
+    if (lookUp.length === 0) return await acceptChecked(engine, work, flight, { ...got, ...answer })
+  } catch {
+    // Not known: loaded anew.
+  }
+  work.known = undefined
+  work.seen = 'unreadable'
+  return undefined
+}
+
 /** A frame that came with the answer or with a push: served, or the reason to ask once more. */
 function accept(
   engine: Engine,
   work: Work,
   flight: Flying,
-  got: {
-    readonly frame: Uint8Array
-    readonly trust: number
-    readonly waitedAt: number | undefined
-  },
-): Answer | undefined {
+  got: Got,
+): Answer | undefined | { readonly lookUp: readonly Label[] } {
   const { target, since } = work
   const { key, source } = target
   const { outdated } = flight
@@ -223,10 +257,16 @@ function accept(
     trust: got.trust,
     outdated,
   })
+  if (!(entry instanceof Entry)) {
+    if (entry.why === 'unknown') return { lookUp: entry.labels }
+    work.known = undefined
+    work.seen = entry.why === 'gone' ? entry.stamp : 'unreadable'
+    return undefined
+  }
   // Overtaken by a change: given to those who had joined, and to nothing and nobody else.
   work.known = outdated ? undefined : entry
-  work.seen = entry?.stamp ?? 'unreadable'
-  if (entry === undefined || entry.uncacheable !== undefined) return undefined
+  work.seen = entry.stamp
+  if (entry.uncacheable !== undefined) return undefined
   if (entry.startedAt < since) return undefined
   const now = engine.clock.now()
   switch (decide(entry, now, source.rules)) {

@@ -4,16 +4,18 @@
  * kept nowhere; what could not be published because the store is gone is kept for a short while.
  */
 import { deepFreeze } from '../core/freeze.ts'
-import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
+import type { Label } from '../core/labels.ts'
+import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import { smoothed } from '../core/early-refresh.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
-import { usesMemory, type Engine, type Flying, type Work } from './engine.ts'
+import { usesMemory, type Engine, type Flying, type Source, type Work } from './engine.ts'
 import { storeHead, type Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
 import { keep, newEntry } from './keep.ts'
 import type { Lease } from './lease.ts'
 import type { Ran } from './run-loader.ts'
+import { tagsOf, union } from './tags-of.ts'
 import { frameOf, given, headOf, keptPayload, prepare, type Prepared } from './values.ts'
 
 /** A loaded value, ready to be answered, and what is to be done with it then. */
@@ -28,6 +30,8 @@ export interface Filling {
   readonly renews: string | undefined
   /** Kept in place of the value: callers load side by side. */
   readonly mark: Entry | undefined
+  /** `Tags.tick` at which a tag of it changed since the load began; 0: none did. It is not to be kept. */
+  readonly outdatedAt: number
 }
 
 export interface FillHow {
@@ -66,6 +70,17 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     }
   }
 
+  let tags: readonly Label[] = []
+  try {
+    tags =
+      renewed === undefined
+        ? tagsOf(rules.tags, value, work.target.arg, said.tags)
+        : union(renewed.tags, rules.tags.fixed, said.tags)
+  } catch (error) {
+    why ??= 'noStore'
+    callbackFailed(engine, { name: source.name, key }, 'tags', error)
+  }
+
   const toStore = how.lease !== undefined
   let prepared: Prepared =
     renewed === undefined
@@ -98,21 +113,27 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
   const ttlMs = outage ? Math.min(fullTtlMs, engine.outageTtlMs) : fullTtlMs
   const windows = negative ? noWindows : rules
   const life = lifetime(endedAt, jittered(ttlMs, rules.jitter, engine.clock.random()), windows)
-  const head: Head = {
-    stamp: how.lease?.token ?? engine.newToken(),
-    startedAt,
-    storedAt: endedAt,
-    freshUntil: life.freshUntil,
-    staleWhileRevalidateMs: life.staleWhileRevalidateMs,
-    staleIfErrorMs: life.staleIfErrorMs,
-    deltaMs: smoothed(previous?.deltaMs, endedAt - startedAt),
-    asOf: 0,
-    negative,
-    uncacheable: undefined,
-    tags: [],
-    meta: metaBytes,
-  }
-  const at = { now: endedAt, trust: how.trust }
+  const settledAt = settledBy(engine, source, key, { startedAt, tags })
+  const changed = engine.tags.changedSince(ran.tick, source.labels, tags)
+  const head: Head = bounded(
+    {
+      stamp: how.lease?.token ?? engine.newToken(),
+      startedAt,
+      storedAt: endedAt,
+      freshUntil: life.freshUntil,
+      staleWhileRevalidateMs: life.staleWhileRevalidateMs,
+      staleIfErrorMs: life.staleIfErrorMs,
+      deltaMs: smoothed(previous?.deltaMs, endedAt - startedAt),
+      asOf: ran.asOf,
+      negative,
+      uncacheable: undefined,
+      tags,
+      meta: metaBytes,
+    },
+    { expiredAt: Infinity, until: settledAt },
+  )
+  const at = { now: endedAt, trust: how.trust, tick: ran.tick }
+  const outdatedAt = Math.max(changed.gone, settledAt <= endedAt ? engine.tags.tick : 0)
   const storable = prepared.type === 'storable' ? prepared : { value, payload: undefined, size: 0 }
   const { payload } = storable
   const entry = newEntry(engine, rules, {
@@ -132,9 +153,10 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
       private: false,
       head,
       payload: payload ?? noPayload,
-      lifeMs: life.lifeMs,
+      lifeMs: settledAt === Infinity ? life.lifeMs : Math.max(1, head.freshUntil - endedAt),
       renews,
       mark: undefined,
+      outdatedAt: Math.max(outdatedAt, changed.expired),
     }
   }
   const markHead: Head = {
@@ -142,6 +164,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     ...noWindows,
     freshUntil: endedAt + markMs,
     uncacheable: why,
+    tags: [],
     meta: undefined,
   }
   return {
@@ -152,7 +175,22 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     lifeMs: markMs,
     renews: undefined,
     mark: newEntry(engine, rules, { head: markHead, ...nothing, ...at }),
+    outdatedAt,
   }
+}
+
+/** Until when the source may have given what is of before an invalidation; on this process's clock. */
+function settledBy(
+  engine: Engine,
+  source: Source,
+  key: string,
+  loaded: { readonly startedAt: number; readonly tags: readonly Label[] },
+): number {
+  if (!engine.tags.isSettling) return Infinity
+  const { offsetMs } = engine.hearing
+  const { startedAt, tags } = loaded
+  const until = engine.tags.settledAt(startedAt + offsetMs, source.labels, tags, key)
+  return until === 0 ? Infinity : until - offsetMs
 }
 
 /** Publishes, then keeps. Never rejects: its callers have been answered already. */
@@ -168,7 +206,7 @@ export async function fill(
   const { rules, counters } = source
   const entry = made.mark ?? made.entry
   const keepIt = (): void => {
-    if (flight.outdated || !usesMemory(engine, rules)) return
+    if (flight.outdated || made.outdatedAt > 0 || !usesMemory(engine, rules)) return
     if (made.mark !== undefined && made.lifeMs === 0) return
     keep(engine, key, entry)
   }
@@ -178,6 +216,11 @@ export async function fill(
     return
   }
   how.lease.stop()
+  if (made.outdatedAt > 0) {
+    counters.fenced++
+    engine.listeners.tell('fenced', () => ({ name: source.name, key }))
+    return how.lease.release('late')
+  }
   if (made.mark !== undefined && made.lifeMs === 0) {
     return how.lease.release(made.private ? 'private' : 'unstorable')
   }

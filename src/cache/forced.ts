@@ -1,7 +1,7 @@
 /** `refresh`: a load now, whoever is loading already; its lease replaces theirs, and fences them. */
-import { mayAsk, usesMemory, type Answer, type Engine, type Flying, type Target } from './engine.ts'
+import { mayAsk, type Answer, type Engine, type Flying, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { isTrusted } from './keep.ts'
+import { heldIn, isTrusted } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken } from './look.ts'
 import type { ResolvedCall } from './options.ts'
@@ -18,7 +18,7 @@ export async function refresh(
   if (engine.state !== 'open') throw closed(target.key)
   call?.signal?.throwIfAborted()
   const now = engine.clock.now()
-  const wanted = { ...wantedBy(call, now), since: -Infinity, forced: true }
+  const wanted = { ...wantedBy(engine, call), since: -Infinity, forced: true }
   const { key, source } = target
 
   let other = notBegun(engine, key)
@@ -56,7 +56,6 @@ function notBegun(engine: Engine, key: string): Flying | undefined {
 }
 
 function trusted(engine: Engine, target: Target, now: number): Entry | undefined {
-  if (!usesMemory(engine, target.source.rules)) return undefined
-  const entry = engine.memory!.get(target.key)
+  const entry = heldIn(engine, target.source, target.key)
   return entry !== undefined && isTrusted(engine, entry, now) ? entry : undefined
 }

@@ -6,7 +6,7 @@
  * Invariant: an entry is believed only if it was filled after the last gap, and contact is not
  * older than 5 s. `trust` counts the gaps; an entry carries the count of when its read or load began.
  */
-import type { Beat, Clock, StoreSession } from '../ports.ts'
+import type { Beat, Clock, EpochNews, EpochsRequest, StoreSession } from '../ports.ts'
 
 const beatMs = 2_000
 const deafAfterMs = 5_000
@@ -19,6 +19,10 @@ export interface HearingOptions {
   onSilence(): void
   /** Another server answers: what it never heard of must be repeated. */
   onServerChange(): void
+  /** What a beat asks about tags. */
+  asks(): EpochsRequest
+  /** What it was answered; `subscription`: in which all that came since has been heard. */
+  onNews(news: EpochNews, asked: EpochsRequest, subscription: number | undefined): void
 }
 
 export class Hearing {
@@ -30,13 +34,15 @@ export class Hearing {
   deafAt: number
   /** The store's time minus ours. */
   offsetMs = 0
+  /** Counts the times that the bus came or went. */
+  subscription = 0
+  subscribed = false
 
   readonly #options: HearingOptions
   readonly #sentAt = new Map<number, number>()
   #beats = 0
   #gap = true
   #unheard = 0
-  #subscribed = false
   #server: string | undefined
   #stop: (() => void) | undefined
 
@@ -81,11 +87,16 @@ export class Hearing {
     const { clock } = this.#options
     const n = ++this.#beats
     const sentAt = clock.now()
-    if (this.#subscribed) this.#sentAt.set(n, sentAt)
+    if (this.subscribed) this.#sentAt.set(n, sentAt)
     if (this.#sentAt.size > 16) this.#sentAt.delete(this.#sentAt.keys().next().value!)
-    const beat = await session.beat(n)
+    const asked = this.#options.asks()
+    const { subscribed, subscription } = this
+    const beat = await session.beat(n, asked)
     const now = clock.now()
     this.offsetMs = beat.time - (sentAt + now) / 2
+    if (beat.news !== undefined) {
+      this.#options.onNews(beat.news, asked, subscribed ? subscription : undefined)
+    }
     if (this.#server !== undefined && this.#server !== beat.server) this.#options.onServerChange()
     this.#server = beat.server
     if (!session.hasBus) {
@@ -96,7 +107,8 @@ export class Hearing {
   }
 
   onBus(state: 'up' | 'down', beatNow: () => Promise<unknown>): void {
-    this.#subscribed = state === 'up'
+    this.subscribed = state === 'up'
+    this.subscription++
     this.#sentAt.clear()
     if (state === 'up') beatNow().catch(() => {})
     else this.#lose()

@@ -2,6 +2,7 @@
 import type { BusMessage, Token } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import { isAlive } from './entry.ts'
+import { hearTags } from './tag-changes.ts'
 
 /** What this process holds or is about to learn of the key is of before the change. */
 export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): void {
@@ -29,6 +30,9 @@ export function heed(engine: Engine, message: BusMessage): void {
     case 'failed':
     case 'released':
       engine.waiters.hear(message.key, message)
+      return
+    case 'bumped':
+      hearTags(engine, message)
       return
     case 'invalidated':
     case 'expired':

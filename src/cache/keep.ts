@@ -1,5 +1,5 @@
 /** Into memory, and out of it: what this process holds of an entry, and whether it may believe it. */
-import type { Engine } from './engine.ts'
+import { usesMemory, type Engine, type Source } from './engine.ts'
 import { Entry, isAlive, type EntryInit } from './entry.ts'
 import type { EntryRules } from './options.ts'
 
@@ -26,6 +26,26 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
   engine.memory!.set(key, entry, entry.size + key.length * 2 + overheadBytes)
 }
 
+/** What memory has of it, unless a change by tag has made it unusable since. */
+export function heldIn(engine: Engine, source: Source, key: string): Entry | undefined {
+  if (!usesMemory(engine, source.rules)) return undefined
+  const held = engine.memory!.get(key)
+  if (held === undefined || holds(engine, source, held)) return held
+  engine.memory!.delete(key)
+  return undefined
+}
+
+/** Has no change by tag made it unusable? One that has expired it is applied to it here. */
+export function holds(engine: Engine, source: Source, entry: Entry): boolean {
+  const { tags, hearing } = engine
+  if (entry.tick === tags.tick) return true
+  const { gone, expired, expiredAt } = tags.changedSince(entry.tick, source.labels, entry.tags)
+  if (gone > 0) return false
+  if (expired > 0) entry.expire(expiredAt - hearing.offsetMs)
+  entry.tick = tags.tick
+  return true
+}
+
 /**
  * May it be taken at its word? Filled after the last gap in hearing, and heard from since; or kept
  * in an outage that still lasts.
@@ -38,9 +58,14 @@ export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
   return entry.provisional === hearing.outage && (heard || engine.store!.isDown)
 }
 
-/** Nothing has removed or replaced it in memory since. */
-export function isStillHeld(engine: Engine, key: string, entry: Entry | undefined): boolean {
-  return entry !== undefined && engine.memory!.get(key) === entry
+/** Nothing has removed, replaced or changed it in memory since. */
+export function isStillHeld(
+  engine: Engine,
+  source: Source,
+  key: string,
+  entry: Entry | undefined,
+): boolean {
+  return entry !== undefined && engine.memory!.get(key) === entry && holds(engine, source, entry)
 }
 
 /**

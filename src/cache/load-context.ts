@@ -5,11 +5,14 @@ import { durationMs } from '../core/duration.ts'
 import type { LoadContext } from '../api.ts'
 import { instants, type Entry } from './entry.ts'
 import { given } from './values.ts'
+import { labelsFor } from './labels-for.ts'
 import type { EntryRules } from './options.ts'
 
 /** What the loader said beside its result. */
 export interface Said {
   ttlMs: number | undefined
+  /** Labels. */
+  readonly tags: string[]
   meta: { readonly value: unknown } | undefined
   noStore: boolean
   private: boolean
@@ -29,6 +32,7 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
   const { key, previous, rules } = init
   const said: Said = {
     ttlMs: undefined,
+    tags: [],
     meta: undefined,
     noStore: false,
     private: false,
@@ -49,6 +53,9 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
           },
     ttl: (ttl) => {
       said.ttlMs = durationMs(ttl, 'ctx.ttl', { allowZero: true })
+    },
+    tags: (...more) => {
+      said.tags.push(...labelsFor(more, 'ctx.tags'))
     },
     meta: (meta) => {
       said.meta = { value: meta }

@@ -90,9 +90,10 @@ export async function load(
     outcome: 'loaded',
     tier: 'source',
     private: made.private,
+    outdatedAt: made.outdatedAt > 0 ? made.outdatedAt : undefined,
   }
   flight.phase = 'publish'
-  if (made.mark !== undefined || engine.hearing.isDeaf(ran.endedAt)) {
+  if (made.mark !== undefined || made.outdatedAt > 0 || engine.hearing.isDeaf(ran.endedAt)) {
     // For those who had joined, and nobody else: who comes now finds the mark, or asks the store.
     engine.flights.detach(flight)
     const mark = made.lifeMs > 0 && !flight.outdated ? made.mark : undefined

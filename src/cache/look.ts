@@ -3,13 +3,20 @@
  * invalidation overtakes may be returned to those who had joined it; it is never kept:
  *
  *   A's GET is answered with the old frame;  B invalidates, A hears of it;  A's reply arrives.
+ *
+ * A frame is held against what is known of its tags before anything is done with it. Where that is
+ * not current it is asked for in the same turn; where it cannot be had, the frame is not used.
  */
 import { deepFreeze } from '../core/freeze.ts'
 import { openFrame } from '../core/frame.ts'
+import type { Label } from '../core/labels.ts'
+import { bounded } from '../core/lifetime.ts'
+import type { Token } from '../ports.ts'
 import { decoded, crc } from './values.ts'
-import { localHead, type Entry } from './entry.ts'
+import { Entry, localHead } from './entry.ts'
 import { usesMemory, type Engine, type Source } from './engine.ts'
 import { keep, newEntry } from './keep.ts'
+import { currentTags, lookUpTags } from './tag-changes.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
@@ -20,7 +27,7 @@ export type Found =
       /** `Engine.changes` when it was read. */
       readonly changes: number
     }
-  | { readonly type: 'none'; readonly seen: 'unreadable' | undefined }
+  | { readonly type: 'none'; readonly seen: Token | 'unreadable' | undefined }
   | { readonly type: 'gone' }
 
 const gone: Found = { type: 'gone' }
@@ -42,26 +49,39 @@ export class Looks {
     if (running?.promise !== undefined) return running.promise
     const look: Look = { promise: undefined, outdated: false }
     const trust = engine.hearing.trust
-    const end = (): void => {
+    const end = <T>(found: T): T => {
       if (this.#byKey.get(key) === look) this.#byKey.delete(key)
       look.promise = undefined
+      return found
     }
-    const take = (bytes: Uint8Array | undefined): Found => {
-      end()
+    const take = (bytes: Uint8Array | undefined, again = false): Found | Promise<Found> => {
       if (bytes === undefined) {
         if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
-        return none
+        return end(none)
       }
       const { outdated } = look
       const entry = takeIn(engine, source, key, { bytes, known, trust, outdated })
-      if (entry === undefined) return unreadable
-      return { type: 'entry', entry, outdated, changes: engine.changes }
+      if (entry instanceof Entry)
+        return end({ type: 'entry', entry, outdated, changes: engine.changes })
+      if (entry.why === 'unknown' && !again) {
+        return lookUpTags(engine, entry.labels).then(
+          () => take(bytes, true),
+          () => end(unreadable),
+        )
+      }
+      return end(entry.why === 'gone' ? { type: 'none', seen: entry.stamp } : unreadable)
     }
-    const lost = (): Found => {
-      end()
-      return gone
+    const lost = (): Found => end(gone)
+    const current = currentTags(engine)
+    const takeThen = (bytes: Uint8Array | undefined): Found | Promise<Found> => {
+      if (current === undefined) return take(bytes)
+      const unchecked = bytes === undefined ? none : unreadable
+      return current.then(
+        () => take(bytes),
+        () => end(unchecked),
+      )
     }
-    const promise = engine.store!.read(key, take, lost)
+    const promise = engine.store!.read(key, takeThen, lost)
     look.promise = promise
     this.#byKey.set(key, look)
     return promise
@@ -92,19 +112,23 @@ export interface Taken {
   readonly outdated: boolean
 }
 
-/** A frame becomes an entry of this process. `undefined`: unreadable, which is a miss and an event. */
-export function takeIn(
-  engine: Engine,
-  source: Source,
-  key: string,
-  taken: Taken,
-): Entry | undefined {
+/** Why a frame is not used: bytes that cannot be read, or a change by tag. */
+export type Refused =
+  | { readonly why: 'unreadable' }
+  | { readonly why: 'gone'; readonly stamp: Token }
+  /** These labels must be looked up first. */
+  | { readonly why: 'unknown'; readonly labels: readonly Label[] }
+
+const refused: Refused = { why: 'unreadable' }
+
+/** A frame becomes an entry of this process. Unreadable ones are a miss, and an event. */
+export function takeIn(engine: Engine, source: Source, key: string, taken: Taken): Entry | Refused {
   const { rules, counters, name } = source
   const { known, trust } = taken
-  const failed = (why: string): undefined => {
+  const failed = (why: string): Refused => {
     counters.unreadable++
     engine.listeners.tell('unreadable', () => ({ name, key, why }))
-    return undefined
+    return refused
   }
   const opened = openFrame(taken.bytes, crc)
   if (opened.type === 'unreadable') return failed(opened.why)
@@ -112,9 +136,20 @@ export function takeIn(
   if (opened.codec !== rules.codec.id && opened.head.uncacheable === undefined)
     return failed('codec')
   const now = engine.clock.now()
-  const head = localHead(opened.head, engine.hearing.offsetMs, now)
+  const { offsetMs } = engine.hearing
+  const verdict = engine.tags.judge(opened.head, source.labels, key, now + offsetMs)
+  if (verdict === 'gone') return { why: 'gone', stamp: opened.head.stamp }
+  if (verdict === 'unknown')
+    return { why: 'unknown', labels: [...source.labels, ...opened.head.tags] }
+  const { tick } = engine.tags
+  const head = localHead(
+    verdict === undefined ? opened.head : bounded(opened.head, verdict),
+    offsetMs,
+    now,
+  )
   if (!taken.outdated && known !== undefined && known.stamp === head.stamp) {
-    known.confirm({ freshUntil: head.freshUntil, now, memoryTtlMs: engine.memoryTtlMs, trust })
+    const { memoryTtlMs } = engine
+    known.confirm({ freshUntil: head.freshUntil, now, memoryTtlMs, trust, tick })
     return known
   }
   let value: unknown
@@ -140,6 +175,7 @@ export function takeIn(
     size: payload.length,
     now,
     trust,
+    tick,
   })
   const mayKeep = !taken.outdated && engine.store?.session.fromReplica !== true
   if (mayKeep && usesMemory(engine, rules)) keep(engine, key, entry)

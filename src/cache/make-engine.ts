@@ -6,6 +6,7 @@ import { Limiter } from '../flight/limiter.ts'
 import { thisContext } from '../flight/nesting.ts'
 import { Waiters } from '../flight/waiters.ts'
 import { seedOf } from '../core/early-refresh.ts'
+import { everything } from '../core/labels.ts'
 import type { Clock, CodecPort, Memory, StorePort } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -14,8 +15,10 @@ import { Hearing } from './hearing.ts'
 import { Listeners } from './listeners.ts'
 import { Looks } from './look.ts'
 import type { CacheRules } from './options.ts'
-import { Outbox, type OutboxOptions } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import { StoreAccess } from './store-access.ts'
+import { applyTags, kindOf, learn, redeliver } from './tag-changes.ts'
+import { Tags } from './tags.ts'
 import { tokens } from './tokens.ts'
 import { Writes } from './writes.ts'
 
@@ -36,17 +39,25 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   const detached = thisContext()
   const listeners = new Listeners()
   const waiters = new Waiters()
-  const evenSo: OutboxOptions['send'] = (run) => engine.store!.evenSo('replay', run)
+  const common = { clock, detached, isUp: () => engine.store!.isUp }
+  const onOverflow = (remembered: number): void => {
+    listeners.tell('invalidationsLost', () => ({ remembered }))
+    // Nobody knows any more which: so it was all of them.
+    tagOutbox.missed([everything], 'invalidate')
+    applyTags(engine, [everything])
+  }
   const outbox = new Outbox({
-    clock,
-    newToken,
-    detached,
-    isUp: () => engine.store!.isUp,
-    send: evenSo,
-    onOverflow: () => {
-      listeners.tell('invalidationsLost', () => ({ remembered: outbox.size }))
-    },
+    ...common,
+    deliver: (keys, what) =>
+      engine.store!.evenSo('replay', (session) => session[what](keys, newToken())),
+    onOverflow,
   })
+  const tagOutbox = new Outbox({
+    ...common,
+    deliver: (labels, what) => redeliver(engine, labels, what),
+    onOverflow,
+  })
+  const tags = new Tags((label) => kindOf[tagOutbox.waits(label) ?? ''])
   const hearing = new Hearing(
     {
       clock,
@@ -55,7 +66,12 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
         if (state === 'up') waiters.rouseAll()
       },
       onSilence: () => engine.store!.session.reconnect('bus'),
-      onServerChange: () => outbox.repeatRecent(),
+      onServerChange: () => {
+        outbox.repeatRecent()
+        tagOutbox.repeatRecent()
+      },
+      asks: () => tags.request(),
+      onNews: (news, asked, subscription) => learn(engine, { news, asked, subscription }),
     },
     storePort === undefined,
   )
@@ -82,6 +98,8 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     writes: new Writes(),
     echoes: new Echoes(),
     outbox,
+    tags,
+    tagOutbox,
     listeners,
     seed: seedOf(clock.random()),
     newToken,
@@ -100,7 +118,7 @@ function connect(
   rules: CacheRules,
   to: { readonly id: string; readonly store: StorePort },
 ): void {
-  const { hearing, listeners, outbox, clock } = engine
+  const { hearing, listeners, outbox, tagOutbox, clock } = engine
   const store = new StoreAccess({
     ...to,
     namespace: rules.namespace,
@@ -118,7 +136,7 @@ function connect(
     },
     beat: hearing.beat,
     recover: async () => {
-      await outbox.drain()
+      await Promise.all([outbox.drain(), tagOutbox.drain()])
       hearing.recovered()
     },
   })

@@ -7,6 +7,7 @@ import type { Call, CacheOptions, Definition, Duration, EntryOptions } from '../
 import { eventNames } from '../core/events.ts'
 import { durationMs } from '../core/duration.ts'
 import { invalidOption } from '../core/errors.ts'
+import { longestTimerMs } from '../core/lifetime.ts'
 import type { Clock, CodecPort, StorePort } from '../ports.ts'
 import { aBoolean, derive, entryDefaultNames, entryNames } from './entry-rules.ts'
 import { layOver, statedDefaults } from './entry-rules.ts'
@@ -44,6 +45,7 @@ export interface ResolvedDefinition {
   readonly definition: {
     readonly name: string
     readonly load: Definition<unknown, unknown>['load']
+    readonly loadMany: NonNullable<Definition<unknown, unknown>['loadMany']> | undefined
     readonly key: ((arg: unknown) => unknown) | undefined
     readonly version: string | number | undefined
   }
@@ -68,14 +70,14 @@ const ofCaches = [
   'waitUntil',
   'clock',
 ]
-const ofDefinitions = ['name', 'load', 'key', 'version']
+const ofDefinitions = ['name', 'load', 'loadMany', 'key', 'version']
 const ofCalls = ['signal', 'timeout', 'maxAge']
 
 const cacheLevel: Level = {
   names: new Set([...ofCaches, ...entryDefaultNames, 'compress']),
   later: new Set(['precompute']),
   elsewhere: {
-    names: new Set([...entryNames, ...ofDefinitions, 'tags']),
+    names: new Set([...entryNames, ...ofDefinitions]),
     where: 'a definition, not of the cache',
   },
 }
@@ -85,12 +87,11 @@ const onlyOfCaches = {
 }
 const entryLevel: Level = {
   names: new Set(entryNames),
-  later: new Set(['tags']),
   elsewhere: onlyOfCaches,
 }
 const definitionLevel: Level = {
   names: new Set([...ofDefinitions, ...entryNames]),
-  later: new Set(['tags', 'loadMany', 'schema', 'guard', 'precompute']),
+  later: new Set(['schema', 'guard', 'precompute']),
   elsewhere: onlyOfCaches,
 }
 const callLevel: Level = { names: new Set(ofCalls) }
@@ -169,7 +170,6 @@ function remember(base: EntryRules, spelling: string, rules: EntryRules): void {
 
 const oneOffLevel: Level = {
   names: new Set([...entryLevel.names, ...ofCalls]),
-  later: new Set(['tags']),
   elsewhere: onlyOfCaches,
 }
 
@@ -193,8 +193,11 @@ export function resolveDefinition(
   const name = nameOf(definition)
   const prefix = `${name}.`
   const given = checkNames(definition, definitionLevel, prefix)
-  const { load, key, version } = given
+  const { load, loadMany, key, version } = given
   if (typeof load !== 'function') throw invalidOption(`${prefix}load`, 'a function', load)
+  if (loadMany !== undefined && typeof loadMany !== 'function') {
+    throw invalidOption(`${prefix}loadMany`, 'a function of a list of arguments', loadMany)
+  }
   if (key !== undefined && typeof key !== 'function') {
     throw invalidOption(`${prefix}key`, 'a function of the argument', key)
   }
@@ -202,6 +205,7 @@ export function resolveDefinition(
     definition: {
       name,
       load: load as Definition<unknown, unknown>['load'],
+      loadMany: loadMany as Definition<unknown, unknown>['loadMany'],
       key: key as ((arg: unknown) => unknown) | undefined,
       version: versionOf(version, prefix),
     },
@@ -243,6 +247,18 @@ function versionOf(given: unknown, prefix: string): string | number | undefined 
   if (given === undefined || typeof given === 'string') return given
   if (typeof given === 'number' && Number.isFinite(given)) return given
   throw invalidOption(`${prefix}version`, 'text or a number', given)
+}
+
+const invalidateLevel: Level = { names: new Set(['settle']) }
+
+/** How long the source may still give what is of before, in whole ms. */
+export function resolveSettle(options: unknown): number {
+  if (options === undefined) return 0
+  const { settle } = checkNames(options, invalidateLevel, 'invalidate.')
+  if (settle === undefined) return 0
+  const ms = durationMs(settle, 'invalidate.settle', { allowZero: true })
+  if (ms > longestTimerMs) throw invalidOption('invalidate.settle', 'at most 24 days', settle)
+  return ms
 }
 
 const closeLevel: Level = { names: new Set(['timeout']) }

@@ -1,20 +1,20 @@
 /**
- * Invalidations that the store did not take. They were applied to this process at once and their
- * callers were told (`STORE_UNAVAILABLE`); here they wait, and are repeated until they are taken.
- * Until then the store is not asked about their keys: it still holds what was invalidated. A write
+ * Invalidations that the store did not take: of keys, or of labels. They were applied to this
+ * process at once and their callers were told (`STORE_UNAVAILABLE`); here they wait, and are
+ * repeated until they are taken. Until then what the store has of them is not believed. A write
  * waits as an invalidation of its key, never as a value: a newer one may have been written since.
  *
  * What was taken is remembered for a minute too: a server that took over from another may never
  * have heard of it.
  */
-import type { Clock, StoreSession, Token } from '../ports.ts'
+import type { Clock } from '../ports.ts'
 
 const rememberMs = 60_000
 const most = 100_000
 const batchSize = 500
 const retryMs = { first: 100, most: 1_000 }
 
-type Change = 'invalidate' | 'expire'
+export type Change = 'invalidate' | 'expire'
 /** One per miss, compared by identity: what is missed during its own replay waits on. */
 interface Missed {
   readonly what: Change
@@ -22,21 +22,20 @@ interface Missed {
 
 export interface OutboxOptions {
   readonly clock: Clock
-  newToken(): Token
   /** Is the store there? While it is not, nothing is sent: its recovery drains what waits. */
   isUp(): boolean
-  /** Sends to the store, under its deadline; rejects when it was not taken. */
-  send(run: (session: StoreSession) => Promise<void>): Promise<void>
+  /** Repeats a change of at most 500 names, under the store's deadline; rejects when it was not taken. */
+  deliver(names: readonly string[], what: Change): Promise<void>
   /** Runs in the cache's own context. */
   detached<T>(run: () => T): T
-  /** More was missed than can be remembered. */
-  onOverflow(): void
+  /** More was missed than can be remembered: all of it has been forgotten. */
+  onOverflow(remembered: number): void
 }
 
 export class Outbox {
   readonly #options: OutboxOptions
   readonly #waiting = new Map<string, Missed>()
-  readonly #taken = new Map<string, number>()
+  readonly #taken = new Map<string, { readonly at: number; readonly what: Change }>()
   #stop: (() => void) | undefined
   #draining: Promise<void> | undefined
   #closed = false
@@ -49,41 +48,52 @@ export class Outbox {
     return this.#waiting.size
   }
 
-  /** Whether the store holds something of this key that is known to be outdated. */
-  has(key: string): boolean {
-    return this.#waiting.size > 0 && this.#waiting.has(key)
+  /** What the store does not know of this name: what it holds of it is outdated. */
+  waits(name: string): Change | undefined {
+    return this.#waiting.size === 0 ? undefined : this.#waiting.get(name)?.what
   }
 
-  missed(keys: readonly string[], what: Change): void {
-    for (const key of keys) {
-      const before = this.#waiting.get(key)
-      this.#waiting.delete(key)
-      this.#waiting.set(key, { what: before?.what === 'invalidate' ? 'invalidate' : what })
-      if (this.#waiting.size <= most) continue
-      this.#waiting.delete(this.#waiting.keys().next().value!)
-      this.#options.onOverflow()
+  missed(names: readonly string[], what: Change): void {
+    for (const name of names) {
+      const before = this.#waiting.get(name)
+      this.#waiting.delete(name)
+      this.#waiting.set(name, { what: before?.what === 'invalidate' ? 'invalidate' : what })
+    }
+    if (this.#waiting.size > most) {
+      const { size } = this.#waiting
+      this.#waiting.clear()
+      this.#options.onOverflow(size)
     }
     this.#retryLater(retryMs.first)
   }
 
-  taken(keys: readonly string[]): void {
-    const now = this.#options.clock.now()
-    for (const key of keys) {
-      this.#waiting.delete(key)
-      this.#taken.delete(key)
-      this.#taken.set(key, now)
+  taken(names: readonly string[], what: Change): void {
+    const at = this.#options.clock.now()
+    for (const name of names) {
+      const missed = this.#waiting.get(name)
+      if (missed !== undefined && (what === 'invalidate' || missed.what === what)) {
+        this.#waiting.delete(name)
+      }
+      this.#taken.delete(name)
+      this.#taken.set(name, { at, what })
     }
-    for (const [key, at] of this.#taken) {
-      if (at > now - rememberMs && this.#taken.size <= most) break
-      this.#taken.delete(key)
+    for (const [name, { at: takenAt }] of this.#taken) {
+      if (takenAt > at - rememberMs && this.#taken.size <= most) break
+      this.#taken.delete(name)
     }
   }
 
-  /** The last minute's invalidations wait again, as if the store had not taken them. */
+  /** The last minute's changes wait again, as if the store had not taken them. */
   repeatRecent(): void {
     const since = this.#options.clock.now() - rememberMs
-    const recent = [...this.#taken].filter(([, at]) => at > since).map(([key]) => key)
-    if (recent.length > 0) this.missed(recent, 'invalidate')
+    for (const what of ['invalidate', 'expire'] as const) {
+      const recent = [...this.#taken].filter(([, taken]) => taken.at > since && taken.what === what)
+      if (recent.length > 0)
+        this.missed(
+          recent.map(([name]) => name),
+          what,
+        )
+    }
   }
 
   /** Repeats what waits, now. Never rejects: what is not taken now is tried again. */
@@ -117,10 +127,12 @@ export class Outbox {
   async #send(batch: readonly (readonly [string, Missed])[], what: Change): Promise<void> {
     const sent = batch.filter(([, missed]) => missed.what === what)
     if (sent.length === 0) return
-    const keys = sent.map(([key]) => key)
-    await this.#options.send((session) => session[what](keys, this.#options.newToken()))
-    for (const [key, missed] of sent) {
-      if (this.#waiting.get(key) === missed) this.#waiting.delete(key)
+    await this.#options.deliver(
+      sent.map(([name]) => name),
+      what,
+    )
+    for (const [name, missed] of sent) {
+      if (this.#waiting.get(name) === missed) this.#waiting.delete(name)
     }
   }
 

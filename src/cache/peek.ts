@@ -1,15 +1,15 @@
 /** A look without a load, and without consequences: nothing is refreshed. */
 import type { Peek } from '../api.ts'
-import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
+import { mayAsk, type Engine, type Source } from './engine.ts'
 import { instants, isAlive, type Entry } from './entry.ts'
-import { isStillHeld, isTrusted, lastResort } from './keep.ts'
+import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { given } from './values.ts'
 
 export async function peek(engine: Engine, source: Source, key: string): Promise<Peek<unknown>> {
   if (engine.state !== 'open') throw closed(key)
   const { rules } = source
-  const held = usesMemory(engine, rules) ? engine.memory!.get(key) : undefined
+  const held = heldIn(engine, source, key)
   const now = engine.clock.now()
   const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
   // One that is not fresh may have been replaced in the store: nobody is told of that.
@@ -21,7 +21,7 @@ export async function peek(engine: Engine, source: Source, key: string): Promise
   const found = await engine.looks.at(engine, source, key, held)
   if (found.type === 'entry') return seen(engine, source, found.entry)
   if (found.type === 'none') return seen(engine, source, undefined)
-  const still = isStillHeld(engine, key, held) ? held : undefined
+  const still = isStillHeld(engine, source, key, held) ? held : undefined
   return seen(engine, source, lastResort(engine, still, engine.clock.now()))
 }
 

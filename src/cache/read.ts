@@ -7,7 +7,6 @@ import { BreakwaterError } from '../core/errors.ts'
 import { refuseCycle } from '../flight/nesting.ts'
 import {
   mayAsk,
-  usesMemory,
   type Answer,
   type Engine,
   type Flying,
@@ -17,7 +16,7 @@ import {
 } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { coverBy, isFailure } from './failure.ts'
-import { isStillHeld, isTrusted, lastResort } from './keep.ts'
+import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
 import type { ResolvedCall } from './options.ts'
@@ -32,7 +31,7 @@ export function read(
 ): Promise<Answer> {
   if (engine.state !== 'open') return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
-  return attempt(engine, target, wantedBy(call, engine.clock.now()))
+  return attempt(engine, target, wantedBy(engine, call))
 }
 
 /** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
@@ -44,7 +43,7 @@ export function canLookFirst(engine: Engine, source: Source, key: string): boole
 
 /** A read that has looked in the store already, with nothing in memory. */
 export async function readFound(engine: Engine, target: Target, found: Found): Promise<Answer> {
-  const wanted = wantedBy(undefined, engine.clock.now())
+  const wanted = wantedBy(engine, undefined)
   return afterLook(engine, target, wanted, { found, held: undefined })
 }
 
@@ -52,7 +51,7 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
   const { key, source } = target
   const { rules } = source
   const now = engine.clock.now()
-  const held = usesMemory(engine, rules) ? engine.memory!.get(key) : undefined
+  const held = heldIn(engine, source, key)
   const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
   if (known !== undefined) {
     const answer = serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
@@ -84,7 +83,7 @@ function afterLook(
       return proceed(engine, target, wanted, { known: undefined, seen: found.seen, gone: false })
     case 'gone': {
       // Unless a change has removed it meanwhile.
-      const known = isStillHeld(engine, target.key, held)
+      const known = isStillHeld(engine, target.source, target.key, held)
         ? lastResort(engine, held, now)
         : undefined
       return proceed(engine, target, wanted, { known, seen: undefined, gone: true })
@@ -208,7 +207,9 @@ export async function settle(
     return alone(engine, target, wanted, 'private')
   }
   const { entry } = answer
-  if (entry.startedAt < since) return attempt(engine, target, wanted)
+  // A tag of it changed while it was loaded: not for who asked since.
+  const tooOld = answer.outdatedAt !== undefined && wanted.tick >= answer.outdatedAt
+  if (entry.startedAt < since || tooOld) return attempt(engine, target, wanted)
   if (answer.refreshable === engine.changes) startRefresh(engine, target, entry, 'stale')
   return answer
 }

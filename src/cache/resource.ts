@@ -4,21 +4,23 @@
  */
 import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
+import { addressed } from './addressed.ts'
 import { answered, isFallback, type Fallback } from './answer.ts'
 import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
-import { isTrusted } from './keep.ts'
+import { holds, isTrusted } from './keep.ts'
 import { listOf } from './list-of.ts'
 import { startRefresh } from './refresh.ts'
 import { decide } from '../core/decide.ts'
 import type { Outcome } from '../core/events.ts'
+import { resourceLabel } from '../core/labels.ts'
 import { keyOf } from './key-of.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
 import { canLookFirst, read, readFound } from './read.ts'
 import { given } from './values.ts'
-import { change, set } from './write.ts'
+import { set } from './write.ts'
 
 export interface ResourceInit {
   readonly definition: ResolvedDefinition['definition']
@@ -29,13 +31,14 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   const { definition, source } = init
   const { name } = definition
   const { rules, counters } = source
-  const { clock, hearing, listeners } = engine
+  const { clock, hearing, tags, listeners } = engine
   const memory = usesMemory(engine, rules) ? engine.memory : undefined
   const keyFor = keyOf(definition)
 
   const targetFor = (arg: unknown, key: string): Target => ({
     key,
     source,
+    arg,
     load: (ctx: LoadContext) => definition.load(arg, ctx),
   })
   const answerFrom = (
@@ -69,12 +72,14 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     const held = memory?.get(key)
     if (held !== undefined) {
       const now = clock.now()
-      if (now < held.hotUntil && now < hearing.deafAt && held.trust === hearing.trust) {
+      const isHot = now < held.hotUntil && now < hearing.deafAt
+      if (isHot && held.trust === hearing.trust && held.tick === tags.tick) {
         counters.hitMemory++
         counted(held, key, 'hit')
         return Promise.resolve(held.value)
       }
-      const decision = isTrusted(engine, held, now) ? decide(held, now, rules) : 'load'
+      const isRight = isTrusted(engine, held, now) && holds(engine, source, held)
+      const decision = isRight ? decide(held, now, rules) : 'load'
       if (decision !== 'load' && held.uncacheable === undefined) {
         const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined
         if (refreshIsDue) startRefresh(engine, targetFor(arg, key), held, decision)
@@ -124,13 +129,9 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     set: async (arg, value, options) => {
       const key = keyFor(arg)
       const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
-      await set(engine, { ...source, rules: own }, key, value)
+      await set(engine, { ...source, rules: own }, { key, arg }, value)
     },
-    invalidate: async (arg) => change(engine, [keyFor(arg)], 'invalidate', counters),
-    invalidateMany: async (args) =>
-      change(engine, listOf(args).map(keyFor), 'invalidate', counters),
-    expire: async (arg) => change(engine, [keyFor(arg)], 'expire', counters),
-    expireMany: async (args) => change(engine, listOf(args).map(keyFor), 'expire', counters),
+    ...addressed(engine, { keyFor, counters, all: resourceLabel(name), name }),
   }
 }
 

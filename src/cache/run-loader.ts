@@ -8,6 +8,7 @@ import type { Place } from '../flight/limiter.ts'
 import { inside, outside } from '../flight/nesting.ts'
 import type { Engine, Flying, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { holds } from './keep.ts'
 import { loadContext, type Said } from './load-context.ts'
 
 export interface Ran {
@@ -16,6 +17,9 @@ export interface Ran {
   /** What the loader was given as `previous`. */
   readonly previous: Entry | undefined
   readonly startedAt: number
+  /** What was known of tags by then: an epoch for others, a tick for this process. */
+  readonly asOf: number
+  readonly tick: number
   readonly endedAt: number
 }
 
@@ -34,7 +38,9 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   const { rules } = source
   const startedAt = clock.now()
   flight.startedAt = startedAt
-  const previous = work.known
+  const { highest: asOf, tick } = engine.tags
+  const previous =
+    work.known !== undefined && holds(engine, source, work.known) ? work.known : undefined
   const { ctx, said } = loadContext({
     key,
     signal: controller.signal,
@@ -58,7 +64,7 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   settled.catch(() => {})
   try {
     const value = await firstOf(settled, controller.signal)
-    return { value, said, previous, startedAt, endedAt: clock.now() }
+    return { value, said, previous, startedAt, asOf, tick, endedAt: clock.now() }
   } finally {
     stop()
     flight.over = true

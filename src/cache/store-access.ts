@@ -81,7 +81,11 @@ export class StoreAccess {
    * The hot path of a read: as `call`, without an error to make and without a promise to spare.
    * `take` gets the bytes at once when they arrive, `lost` stands in for every failure.
    */
-  read<T>(key: string, take: (bytes: Uint8Array | undefined) => T, lost: () => T): Promise<T> {
+  read<T>(
+    key: string,
+    take: (bytes: Uint8Array | undefined) => T | Promise<T>,
+    lost: () => T,
+  ): Promise<T> {
     if (this.#state === 'connecting') return this.#settled.then(() => this.read(key, take, lost))
     if (this.#state !== 'up') return Promise.resolve().then(lost)
     return new Promise<T>((resolve) => {

@@ -9,15 +9,19 @@ export interface Wanted {
   /** Oldest acceptable start of a load. */
   readonly since: number
   readonly giveUpAt: number | undefined
+  /** `Tags.tick` at the call: what changed by then must not be missing. */
+  readonly tick: number
   /** Only a load of after the call will do, and no older value stands in for it. */
   readonly forced: boolean
 }
 
-export function wantedBy(call: ResolvedCall | undefined, now: number): Wanted {
+export function wantedBy(engine: Engine, call: ResolvedCall | undefined): Wanted {
+  const now = engine.clock.now()
   return {
     call,
     since: call?.maxAgeMs === undefined ? -Infinity : now - call.maxAgeMs,
     giveUpAt: call?.timeoutMs === undefined ? undefined : now + call.timeoutMs,
+    tick: engine.tags.tick,
     forced: false,
   }
 }

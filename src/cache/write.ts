@@ -7,6 +7,7 @@
 import { BreakwaterError } from '../core/errors.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import type { Counters } from '../core/events.ts'
+import { keyLabel, type Label } from '../core/labels.ts'
 import type { Head } from '../core/head.ts'
 import type { Token } from '../ports.ts'
 import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
@@ -15,12 +16,21 @@ import { callbackFailed } from './failure.ts'
 import { outdate } from './heed.ts'
 import { keep, newEntry } from './keep.ts'
 import { closed } from './load.ts'
+import type { Change } from './outbox.ts'
+import { currentTags, settleKeys } from './tag-changes.ts'
+import { tagsOf } from './tags-of.ts'
 import { frameOf, keptPayload, prepare } from './values.ts'
+
+export interface ChangeHow {
+  readonly what: Change
+  /** How long the source may still give what is of before. */
+  readonly settleMs?: number
+}
 
 export async function change(
   engine: Engine,
   keys: readonly string[],
-  what: 'invalidate' | 'expire',
+  { what, settleMs = 0 }: ChangeHow,
   counters: Counters,
 ): Promise<void> {
   if (engine.state !== 'open') throw closed(keys[0] ?? '')
@@ -35,13 +45,16 @@ export async function change(
   if (engine.store !== undefined) {
     try {
       await inStore(engine, keys, what, () =>
-        engine.store!.call(what, (session) => session[what](keys, id)),
+        Promise.all([
+          settleMs > 0 ? settleKeys(engine, keys.map(keyLabel), settleMs) : undefined,
+          engine.store!.call(what, (session) => session[what](keys, id)),
+        ]),
       )
       engine.echoes.expect(id, keys.length)
     } finally {
       for (const key of keys) outdate(engine, key, how)
     }
-  }
+  } else if (settleMs > 0) await settleKeys(engine, keys.map(keyLabel), settleMs)
   engine.listeners.tell('invalidated', () => ({ keys: [...keys] }))
 }
 
@@ -49,12 +62,12 @@ export async function change(
 async function inStore<T>(
   engine: Engine,
   keys: readonly string[],
-  what: 'invalidate' | 'expire',
+  what: Change,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
     const result = await run()
-    engine.outbox.taken(keys)
+    engine.outbox.taken(keys, what)
     return result
   } catch (error) {
     engine.outbox.missed(keys, what)
@@ -67,9 +80,10 @@ async function inStore<T>(
 export async function set(
   engine: Engine,
   source: Source,
-  key: string,
+  at: { readonly key: string; readonly arg: unknown },
   value: unknown,
 ): Promise<void> {
+  const { key, arg } = at
   if (engine.state !== 'open') throw closed(key)
   const { rules, name } = source
   const toStore = usesStore(engine, rules)
@@ -80,16 +94,22 @@ export async function set(
     engine.listeners.tell('unstorable', () => ({ name, key, path }))
     throw new BreakwaterError('UNSTORABLE', `${key} cannot be stored: ${path}`, { key })
   }
+  const invalidated = (): Promise<void> =>
+    change(engine, [key], { what: 'invalidate' }, source.counters)
   let negative: boolean
+  let tags: readonly Label[]
+  let callback = 'isNegative'
   try {
     negative = rules.isNegative(value)
+    callback = 'tags'
+    tags = tagsOf(rules.tags, value, arg)
   } catch (error) {
     // Not stored, since it is not known as what; and nothing older may stand in its place.
-    callbackFailed(engine, { name, key }, 'isNegative', error)
-    return change(engine, [key], 'invalidate', source.counters)
+    callbackFailed(engine, { name, key }, callback, error)
+    return invalidated()
   }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
-  if (ttlMs === 0) return change(engine, [key], 'invalidate', source.counters)
+  if (ttlMs === 0) return invalidated()
 
   const stamp = engine.newToken()
   const now = engine.clock.now()
@@ -106,7 +126,7 @@ export async function set(
     asOf: 0,
     negative,
     uncacheable: undefined,
-    tags: [],
+    tags,
     meta: undefined,
   }
   const entry = newEntry(engine, rules, {
@@ -118,6 +138,7 @@ export async function set(
     size: prepared.size,
     now,
     trust: engine.hearing.trust,
+    tick: engine.tags.tick,
   })
   source.counters.invalidated++
   outdate(engine, key, 'gone')
@@ -128,9 +149,12 @@ export async function set(
   }
   try {
     if (toStore) {
+      const current = currentTags(engine)
+      if (current !== undefined) await current.catch(() => {})
+      const asOf = engine.tags.highest
       // In the store's time, which is known when the store can be written to.
       const frame = (): Uint8Array =>
-        frameOf(storeHead(head, engine.hearing.offsetMs), prepared.payload!, rules)
+        frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), prepared.payload!, rules)
       const what = { frame, lifeMs: life.lifeMs, stamp }
       await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
       engine.echoes.expect(stamp, 1)

@@ -30,7 +30,13 @@ export interface CacheEvents {
   fenced: At
   /** A call waited for another process. */
   waited: At & { readonly ms: number }
-  invalidated: { readonly keys?: string[]; readonly tags?: string[] }
+  /** By key, by tag, or all (`name`: of one definition). Made by this process. */
+  invalidated: {
+    readonly keys?: string[]
+    readonly tags?: string[]
+    readonly all?: true
+    readonly name?: string
+  }
   /** A value that the codec cannot keep, or that is too large; `path` as in `$.author.save: function`. */
   unstorable: At & { readonly path: string }
   /** Bytes in the store that could not be read: a miss. */

@@ -23,6 +23,19 @@ export function lifetime(storedAt: number, ttlMs: number, windows: Windows): Lif
   }
 }
 
+/** The same life, ended by a change: stale as of `expiredAt`, of no use from `until` on. */
+export function bounded<L extends Bounded>(life: L, by: { expiredAt: number; until: number }): L {
+  const freshUntil = Math.min(life.freshUntil, by.expiredAt, by.until)
+  if (by.until === Infinity) return { ...life, freshUntil }
+  // Without Δ there is no early refresh: it would only load what has not settled either.
+  return { ...life, ...noWindows, freshUntil, deltaMs: 0 }
+}
+
+interface Bounded extends Windows {
+  readonly freshUntil: number
+  readonly deltaMs: number
+}
+
 export const noWindows: Windows = { staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
 
 /** The longest delay that a timer of Node takes (2³¹−1 ms); above it would fire at once. */

@@ -30,4 +30,8 @@ export class Cooldowns {
   delete(key: string): void {
     this.#byKey.delete(key)
   }
+
+  clear(): void {
+    this.#byKey.clear()
+  }
 }

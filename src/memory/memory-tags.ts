@@ -1,13 +1,6 @@
 /** Epochs of tags as the memory store keeps them: the rules of `redis/lua/bump.lua` and `epochs.lua`. */
-import type {
-  Bumped,
-  BumpRequest,
-  EpochNews,
-  EpochsRequest,
-  Label,
-  Mark,
-  Settling,
-} from '../ports.ts'
+import type { Label } from '../core/labels.ts'
+import type { Bumped, BumpRequest, EpochNews, EpochsRequest, Mark, Settling } from '../ports.ts'
 
 /** As in Redis. */
 const mostLabels = 100_000

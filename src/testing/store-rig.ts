@@ -20,6 +20,8 @@ export interface OpenedSession {
   readonly session: StoreSession
   /** What it has heard so far, in order. */
   readonly messages: readonly BusMessage[]
+  /** Of a cluster: how many its beats go through in turn. Default: 1. */
+  readonly servers?: number
 }
 
 export interface StoreCase {
@@ -116,12 +118,17 @@ export async function put(
 let beats = 0
 
 /** What a session has heard of everything that the store did before this call, beats left out. */
-export async function heard({ session, messages }: OpenedSession): Promise<BusMessage[]> {
-  beats += 1
-  const n = beats
-  await session.beat(n)
+export async function heard({
+  session,
+  messages,
+  servers = 1,
+}: OpenedSession): Promise<BusMessage[]> {
+  // One through each server: only what went through the same one is in order.
+  const sent = Array.from({ length: servers }, () => ++beats)
+  await Promise.all(sent.map((n) => session.beat(n)))
+  const isBack = (n: number) => messages.some((one) => one.type === 'beat' && one.n === n)
   for (let turn = 0; turn < 2_000; turn += 1) {
-    if (messages.some((message) => message.type === 'beat' && message.n === n)) break
+    if (sent.every(isBack)) break
     assert.ok(turn < 1_999, 'expected the beat to come back')
     await new Promise((resolve) => setTimeout(resolve, 1))
   }

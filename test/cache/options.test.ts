@@ -60,6 +60,7 @@ describe('a cache with nothing but namespace and ttl', () => {
       store: true,
       fallback: undefined,
       errors: undefined,
+      tags: { fixed: [], of: undefined },
     })
     expect(isFailure(new Error('x'))).toBe(true)
     expect([null, undefined, 0, '', false, NaN].map(isNegative)).toEqual([true, true, false, false, false, false]) // prettier-ignore
@@ -424,8 +425,13 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
       given: { loader: load },
       says: 'trending.loader: unknown option, did you mean trending.load?',
     },
-    { given: { tags: () => [] }, says: 'trending.tags: not available yet' },
-    { given: { loadMany: load }, says: 'trending.loadMany: not available yet' },
+    { given: { tags: 'a' }, says: 'trending.tags: expected a list of texts' },
+    { given: { tags: ['a', 7] }, says: 'trending.tags: expected texts only, got 7' },
+    {
+      given: { tags: Array.from({ length: 1_001 }, (_, n) => `t${n}`) },
+      says: 'trending.tags: expected at most 1000 tags, got 1001',
+    },
+    { given: { loadMany: 'all' }, says: 'trending.loadMany: expected a function' },
     { given: { schema: {} }, says: 'trending.schema: not available yet' },
     { given: { guard: {} }, says: 'trending.guard: not available yet' },
     { given: { precompute: {} }, says: 'trending.precompute: not available yet' },

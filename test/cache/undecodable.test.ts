@@ -38,7 +38,7 @@ async function withHostileFrame(fresh: boolean) {
     staleWhileRevalidateMs: 0,
     staleIfErrorMs: 3_600_000,
     deltaMs: 0,
-    asOf: 0,
+    asOf: Number.MAX_SAFE_INTEGER,
     negative: false,
     uncacheable: undefined,
     tags: [],

@@ -1,0 +1,150 @@
+/**
+ * Changes by tag: made here, heard of, or brought by news. Entries are not looked for: each is held
+ * against what is known (tags.ts) whenever it is used.
+ */
+import { BreakwaterError } from '../core/errors.ts'
+import { everything, type Label } from '../core/labels.ts'
+import type { BusMessage, EpochNews, EpochsRequest } from '../ports.ts'
+import type { Engine } from './engine.ts'
+import { closed } from './load.ts'
+import type { Change } from './outbox.ts'
+import type { Kind } from './tags.ts'
+
+/** As many labels as one script takes. */
+const most = 500
+
+export const kindOf: Readonly<Record<string, Kind>> = { invalidate: 'gone', expire: 'expired' }
+
+/** What was read before is of before the change; and all of it that can be dropped at once is. */
+export function applyTags(engine: Engine, labels: readonly Label[]): void {
+  engine.changes++
+  if (!labels.some((label) => label.startsWith('@') && !label.startsWith('@@'))) return
+  engine.cooldowns.clear()
+}
+
+export interface TagChange {
+  readonly what: Change
+  /** How long the source may still give what is of before. */
+  readonly settleMs: number
+}
+
+export async function changeTags(
+  engine: Engine,
+  labels: readonly Label[],
+  change: TagChange,
+): Promise<void> {
+  if (engine.state !== 'open') throw closed('')
+  const { what, settleMs } = change
+  const { tags, hearing, clock, store } = engine
+  const kind = kindOf[what]!
+  tags.begin(kind, labels, clock.now() + hearing.offsetMs)
+  if (settleMs > 0) tags.settle(labels, clock.now() + hearing.offsetMs + settleMs)
+  applyTags(engine, labels)
+  if (kind === 'gone' && labels.includes(everything)) engine.memory?.clear()
+  if (store === undefined) return tags.end(kind, labels)
+  const failed: unknown[] = []
+  for (let from = 0; from < labels.length; from += most) {
+    const some = labels.slice(from, from + most)
+    try {
+      const id = engine.newToken()
+      tags.sends(id)
+      const bumped = await store.call('bump', (session) =>
+        session.bump({ labels: some, kind, settleMs, id, known: tags.highest }),
+      )
+      tags.confirm(kind, some, bumped)
+      engine.tagOutbox.taken(some, what)
+    } catch (error) {
+      engine.tagOutbox.missed(some, what)
+      failed.push(error)
+    }
+    tags.end(kind, some)
+    engine.changes++
+  }
+  if (failed.length === 0) return
+  const { message, cause } = failed[0] as Error
+  throw new BreakwaterError('STORE_UNAVAILABLE', message, { cause })
+}
+
+/** What one of our outboxes repeats. It was applied here when it was made. */
+export async function redeliver(
+  engine: Engine,
+  labels: readonly Label[],
+  what: Change,
+): Promise<void> {
+  const { tags } = engine
+  const kind = kindOf[what]!
+  const id = engine.newToken()
+  tags.sends(id)
+  const bumped = await engine.store!.evenSo('replay', (session) =>
+    session.bump({ labels, kind, settleMs: 0, id, known: tags.highest }),
+  )
+  tags.confirm(kind, labels, bumped)
+}
+
+/** The entries of these keys, once loaded anew, are used no longer than until the source has settled. */
+export async function settleKeys(
+  engine: Engine,
+  labels: readonly Label[],
+  settleMs: number,
+): Promise<void> {
+  const { tags, hearing, clock, store } = engine
+  tags.settle(labels, clock.now() + hearing.offsetMs + settleMs)
+  for (let from = 0; store !== undefined && from < labels.length; from += most) {
+    const some = labels.slice(from, from + most)
+    const id = engine.newToken()
+    const request = { labels: some, kind: 'settle', settleMs, id, known: tags.highest } as const
+    const { until } = await store.call('bump', (session) => session.bump(request))
+    tags.settle(some, until)
+  }
+}
+
+export function hearTags(engine: Engine, message: BusMessage & { type: 'bumped' }): void {
+  const { tags, clock, hearing } = engine
+  const before = tags.tick
+  tags.hear(message, clock.now() + hearing.offsetMs)
+  if (tags.tick === before) return
+  applyTags(engine, message.labels)
+  if (message.kind === 'gone' && message.labels.includes(everything)) engine.memory?.clear()
+}
+
+export function learn(
+  engine: Engine,
+  told: {
+    readonly news: EpochNews
+    readonly asked: EpochsRequest
+    readonly subscription: number | undefined
+  },
+): void {
+  const { tags } = engine
+  const { news, asked, subscription } = told
+  const before = tags.tick
+  tags.take(news, asked)
+  if (subscription !== undefined) tags.followed = subscription
+  if (tags.tick !== before) engine.changes++
+}
+
+/**
+ * `undefined`: what is known of tags is current. Else it is asked for, in the same turn as whatever
+ * is read meanwhile; rejects where it cannot be had, and then nothing of the store is believed.
+ */
+export function currentTags(engine: Engine): Promise<void> | undefined {
+  const { tags, hearing, clock, store } = engine
+  if (store === undefined) return undefined
+  if (tags.isWhole && tags.followed === hearing.subscription && hearing.hears(clock.now())) {
+    return undefined
+  }
+  if (tags.asking !== undefined) return tags.asking
+  tags.asking = lookUpTags(engine, [])
+  // Whoever waits for it is told; nobody may wait by then.
+  tags.asking.catch(() => {})
+  queueMicrotask(() => (tags.asking = undefined))
+  return tags.asking
+}
+
+export async function lookUpTags(engine: Engine, labels: readonly Label[]): Promise<void> {
+  const { tags, hearing } = engine
+  const asked = tags.request(labels)
+  const subscription = hearing.subscribed ? hearing.subscription : undefined
+  const news = await engine.store!.call('epochs', (session) => session.epochs(asked))
+  learn(engine, { news, asked, subscription })
+}
