@@ -107,7 +107,7 @@ export function checkBusClient(value: unknown): SingleClient {
   )
 }
 
-const methods = ['connect', 'duplicate', 'on', 'sendCommand', 'withTypeMapping'] as const
+const methods = ['connect', 'on', 'sendCommand', 'withTypeMapping'] as const
 
 function checkClient(option: string, value: unknown): NodeRedisClient {
   if (typeof value !== 'object' || value === null) {

@@ -24,7 +24,6 @@ export interface Client {
   readonly isOpen: boolean
   sendCommand(...args: never[]): unknown
   withTypeMapping(...args: never[]): unknown
-  duplicate(...args: never[]): unknown
 }
 
 export interface RedisStoreOptions {
