@@ -118,21 +118,18 @@ export async function put(
 let beats = 0
 
 /** What a session has heard of everything that the store did before this call, beats left out. */
-export async function heard({
-  session,
-  messages,
-  servers = 1,
-}: OpenedSession): Promise<BusMessage[]> {
+export async function heard(opened: OpenedSession): Promise<BusMessage[]> {
+  const { session, servers = 1 } = opened
   // One through each server: only what went through the same one is in order.
   const sent = Array.from({ length: servers }, () => ++beats)
   await Promise.all(sent.map((n) => session.beat(n)))
-  const isBack = (n: number) => messages.some((one) => one.type === 'beat' && one.n === n)
+  const isBack = (n: number) => opened.messages.some((one) => one.type === 'beat' && one.n === n)
   for (let turn = 0; turn < 2_000; turn += 1) {
     if (sent.every(isBack)) break
     assert.ok(turn < 1_999, 'expected the beat to come back')
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
-  return messages.filter((message) => message.type !== 'beat')
+  return opened.messages.filter((message) => message.type !== 'beat')
 }
 
 export async function timeOf(session: StoreSession): Promise<number> {
