@@ -14,6 +14,8 @@ const maxRetryMs = 2_000
 /** Whatever the user's client has set to other values is set back here. */
 const settings = {
   lazyConnect: true,
+  /** Channels know no database, and a cluster has no other. */
+  db: 0,
   keyPrefix: '',
   readOnly: false,
   enableReadyCheck: true,
