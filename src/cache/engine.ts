@@ -9,6 +9,7 @@ import type { Limiter } from '../flight/limiter.ts'
 import type { Waiters } from '../flight/waiters.ts'
 import type { LoadContext } from '../api.ts'
 import type { Clock, Memory, Token } from '../ports.ts'
+import type { Seat } from './batch.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
 import type { Hearing } from './hearing.ts'
@@ -105,6 +106,8 @@ export interface Work {
   readonly mode: 'share' | 'force' | 'alone'
   /** Not to contend for a lease at all, and why. */
   readonly unleased?: Unleased | undefined
+  /** Its place in a common load, if it comes to that. */
+  seat: Seat | undefined
   /** The entry that is there: to fall back on, to renew, or for `previous`. */
   known: Entry | undefined
   /** What the store held when it was last asked. */

@@ -36,6 +36,7 @@ export async function fly(engine: Engine, work: Work, flight: Flying): Promise<v
   } catch (error) {
     flight.reject(error)
   } finally {
+    work.seat?.leave()
     flight.leavePlace()
     engine.flights.remove(flight)
   }
@@ -77,6 +78,7 @@ async function contendUntilDone(
   let pollMs = firstPollMs
   for (;;) {
     flight.phase = 'wait'
+    if (engine.flights.isCrowded(key)) work.seat?.leave()
     if (flight.place === undefined) await engine.flights.mayLoad(key)
     const { trust } = engine.hearing
     let current = currentTags(engine)
@@ -84,6 +86,7 @@ async function contendUntilDone(
     const asked = await ask(engine, work, flight, waitedFor)
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
+    if (reply.type !== 'lease') work.seat?.leave()
     if (flight.doomed || flight.deserted || isClosed(engine)) {
       engine.flights.detach(flight)
       const why = isClosed(engine) ? 'close' : 'abort'

@@ -51,6 +51,7 @@ export async function load(
     throw controller.signal.aborted ? controller.signal.reason : closed(key)
   }
   if (lease !== undefined && flight.outdated) {
+    work.seat?.leave()
     // Perhaps the lease is younger than the change that was heard of: given back in any case, or
     // we would wait for ourselves.
     void lease.release('late')
@@ -75,6 +76,11 @@ export async function load(
     ran = await runLoader({ engine, work, flight, place, controller })
   } catch (error) {
     place.leave()
+    if (work.seat?.overloaded === true) {
+      work.target.source.counters.overloaded++
+      void lease?.release(isClosed(engine) ? 'close' : 'overload')
+      throw error
+    }
     failed(engine, work, flight, { lease, error })
     throw error
   } finally {
@@ -117,13 +123,16 @@ async function queue(
   flight: Flying,
   how: { readonly lease: Lease | undefined; readonly signal: AbortSignal },
 ): Promise<Place> {
-  const { target, mode } = work
+  const { target, mode, seat } = work
   const { lease, signal } = how
   const { controls } = flight
   let endTurn = (): void => {}
   try {
+    if (engine.flights.isCrowded(target.key)) seat?.leave()
     if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
-    if (flight.hurried || ridesOn(engine, flight)) return withTurn(noPlace, endTurn)
+    // A common load takes one place for all.
+    if (seat?.isIn === true || flight.hurried || ridesOn(engine, flight))
+      return withTurn(noPlace, endTurn)
     flight.queueUntil ??= engine.clock.now() + engine.limiter.queueMs
     const entered = engine.limiter.enter(target.key, flight.queueUntil)
     if (!('place' in entered)) return withTurn(entered, endTurn)

@@ -37,6 +37,9 @@ const unreadable: Found = { type: 'none', seen: 'unreadable' }
 interface Look {
   /** Let go of at the end: a map that has grown leaves dead tables behind, which hold what it held. */
   promise: Promise<Found> | undefined
+  /** Of many at once, of which it is the `n`th: its own promise is made only if somebody joins. */
+  many: Promise<readonly Found[]> | undefined
+  readonly n: number
   outdated: boolean
 }
 
@@ -47,11 +50,55 @@ export class Looks {
   at(engine: Engine, source: Source, key: string, known: Entry | undefined): Promise<Found> {
     const running = this.#byKey.get(key)
     if (running?.promise !== undefined) return running.promise
-    const look: Look = { promise: undefined, outdated: false }
-    const trust = engine.hearing.trust
+    if (running?.many !== undefined) {
+      const { many, n } = running
+      return (running.promise = many.then((all) => all[n]!))
+    }
+    const look: Look = { promise: undefined, many: undefined, n: 0, outdated: false }
+    const taking = this.#taking(engine, source, { key, known, look })
+    look.promise = engine.store!.read(key, taking.take, taking.lost)
+    this.#byKey.set(key, look)
+    return look.promise
+  }
+
+  /** At many keys of which memory holds nothing, in one round trip. */
+  atMany(engine: Engine, source: Source, keys: readonly string[]): Promise<readonly Found[]> {
+    const looks: Look[] = []
+    const takings = keys.map((key, n) => {
+      const look: Look = { promise: undefined, many: undefined, n, outdated: false }
+      looks.push(look)
+      return this.#taking(engine, source, { key, known: undefined, look })
+    })
+    const many = engine.store!.readMany(
+      keys,
+      (bytes, n) => takings[n]!.take(bytes),
+      (n) => takings[n]!.lost(),
+    )
+    for (const [n, look] of looks.entries()) {
+      look.many = many
+      this.#byKey.set(keys[n]!, look)
+    }
+    return many
+  }
+
+  isLooking(key: string): boolean {
+    return this.#byKey.has(key)
+  }
+
+  #taking(
+    engine: Engine,
+    source: Source,
+    at: { readonly key: string; readonly known: Entry | undefined; readonly look: Look },
+  ): {
+    take(bytes: Uint8Array | undefined): Found | Promise<Found>
+    lost(): Found
+  } {
+    const { key, known, look } = at
+    const { trust } = engine.hearing
     const end = <T>(found: T): T => {
       if (this.#byKey.get(key) === look) this.#byKey.delete(key)
       look.promise = undefined
+      look.many = undefined
       return found
     }
     const take = (bytes: Uint8Array | undefined, again = false): Found | Promise<Found> => {
@@ -61,8 +108,9 @@ export class Looks {
       }
       const { outdated } = look
       const entry = takeIn(engine, source, key, { bytes, known, trust, outdated })
-      if (entry instanceof Entry)
+      if (entry instanceof Entry) {
         return end({ type: 'entry', entry, outdated, changes: engine.changes })
+      }
       if (entry.why === 'unknown' && !again) {
         return lookUpTags(engine, entry.labels).then(
           () => take(bytes, true),
@@ -71,20 +119,17 @@ export class Looks {
       }
       return end(entry.why === 'gone' ? { type: 'none', seen: entry.stamp } : unreadable)
     }
-    const lost = (): Found => end(gone)
     const current = currentTags(engine)
-    const takeThen = (bytes: Uint8Array | undefined): Found | Promise<Found> => {
-      if (current === undefined) return take(bytes)
-      const unchecked = bytes === undefined ? none : unreadable
-      return current.then(
-        () => take(bytes),
-        () => end(unchecked),
-      )
+    return {
+      lost: () => end(gone),
+      take: (bytes) => {
+        if (current === undefined) return take(bytes)
+        return current.then(
+          () => take(bytes),
+          () => end(bytes === undefined ? none : unreadable),
+        )
+      },
     }
-    const promise = engine.store!.read(key, takeThen, lost)
-    look.promise = promise
-    this.#byKey.set(key, look)
-    return promise
   }
 
   outdate(key: string): void {

@@ -5,6 +5,7 @@
 import { decide } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { refuseCycle } from '../flight/nesting.ts'
+import type { Seat } from './batch.ts'
 import {
   mayAsk,
   type Answer,
@@ -28,10 +29,11 @@ export function read(
   engine: Engine,
   target: Target,
   call: ResolvedCall | undefined,
+  seat?: Seat,
 ): Promise<Answer> {
   if (engine.state !== 'open') return Promise.reject(closed(target.key))
   if (call?.signal?.aborted === true) return Promise.reject(call.signal.reason)
-  return attempt(engine, target, wantedBy(engine, call))
+  return attempt(engine, target, wantedBy(engine, call, seat))
 }
 
 /** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
@@ -42,8 +44,13 @@ export function canLookFirst(engine: Engine, source: Source, key: string): boole
 }
 
 /** A read that has looked in the store already, with nothing in memory. */
-export async function readFound(engine: Engine, target: Target, found: Found): Promise<Answer> {
-  const wanted = wantedBy(engine, undefined)
+export async function readFound(
+  engine: Engine,
+  target: Target,
+  found: Found,
+  seat?: Seat,
+): Promise<Answer> {
+  const wanted = wantedBy(engine, undefined, seat)
   return afterLook(engine, target, wanted, { found, held: undefined })
 }
 
@@ -54,7 +61,7 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
   const held = heldIn(engine, source, key)
   const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
   if (known !== undefined) {
-    const answer = serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
+    const answer = serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
   const running = joinable(engine, target, wanted)
@@ -91,7 +98,7 @@ function afterLook(
     case 'entry': {
       const { entry } = found
       const overtaken = isOvertaken(engine, found)
-      const how = { now, since: wanted.since, tier: 'store', asItIs: overtaken } as const
+      const how = { now, wanted, tier: 'store', asItIs: overtaken } as const
       const answer = serve(engine, target, entry, how)
       if (answer !== undefined) return answer
       const known = overtaken ? undefined : entry
@@ -123,8 +130,7 @@ function proceed(
     return alone(engine, target, wanted, mark === 'private' ? 'private' : 'uncacheable')
   }
   if (standing.gone || engine.store?.isDown === true) {
-    const answer =
-      known && serve(engine, target, known, { now, since: wanted.since, tier: 'memory' })
+    const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
   const cooldown = engine.cooldowns.get(key, now)
@@ -138,7 +144,7 @@ function proceed(
     return settle(engine, target, wanted, { flight: running, started: false })
   }
   const older = known?.uncacheable === undefined ? known : undefined
-  const flight = startFlight(engine, {
+  const work = {
     target,
     reason: older === undefined ? 'miss' : 'stale',
     since: wanted.since,
@@ -146,7 +152,8 @@ function proceed(
     known: older,
     seen: standing.seen,
     unleased: standing.gone ? 'store' : undefined,
-  })
+  } as const
+  const flight = startFlight(engine, work, wanted.seat)
   return settle(engine, target, wanted, { flight, started: true })
 }
 
@@ -157,15 +164,9 @@ function alone(
   wanted: Wanted,
   why: 'private' | 'uncacheable',
 ): Promise<Answer> {
-  const flight = startFlight(engine, {
-    target,
-    reason: 'miss',
-    since: wanted.since,
-    mode: 'alone',
-    known: undefined,
-    seen: undefined,
-    unleased: why,
-  })
+  const work = { target, reason: 'miss', since: wanted.since, mode: 'alone' } as const
+  const unknown = { known: undefined, seen: undefined, unleased: why }
+  const flight = startFlight(engine, { ...work, ...unknown }, wanted.seat)
   return settle(engine, target, wanted, { flight, started: true })
 }
 
@@ -180,7 +181,10 @@ export async function settle(
   const { key, source } = target
   const { call, since, forced } = wanted
   const { clock } = engine
-  if (!started) refuseCycle(engine, key)
+  if (!started) {
+    wanted.seat?.leaveUntaken()
+    refuseCycle(engine, key)
+  }
   const cover = (): Answer | undefined =>
     forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since })
   const now = clock.now()
@@ -242,20 +246,20 @@ function serve(
   entry: Entry,
   how: {
     readonly now: number
-    readonly since: number
+    readonly wanted: Wanted
     readonly tier: 'memory' | 'store'
     /** Overtaken by a change: for those who had asked, and nothing begins with it. */
     readonly asItIs?: boolean
   },
 ): Answer | undefined {
-  if (entry.uncacheable !== undefined || entry.startedAt < how.since) return undefined
+  if (entry.uncacheable !== undefined || entry.startedAt < how.wanted.since) return undefined
   const decision = decide(entry, how.now, target.source.rules)
   switch (decision) {
     case 'serve':
       return { entry, outcome: 'hit', tier: how.tier, private: false }
     case 'early':
     case 'stale': {
-      if (how.asItIs !== true) startRefresh(engine, target, entry, decision)
+      if (how.asItIs !== true) startRefresh(engine, target, entry, decision, how.wanted.seat)
       const outcome = decision === 'early' ? 'hit' : 'stale'
       return { entry, outcome, tier: how.tier, private: false }
     }

@@ -1,17 +1,20 @@
 /** Flights are started here: for a caller, or in the background while an older value is served. */
 import { Flight, type Purpose } from '../flight/flight.ts'
 import { refuseCycle } from '../flight/nesting.ts'
+import type { Seat } from './batch.ts'
 import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { fly } from './fetch.ts'
 import { giveToPlatform } from './platform.ts'
 
 /** For a caller: the flight that others join from now on, or (`alone`) one of its own. Throws `CYCLE`. */
-export function startFlight(engine: Engine, work: Work): Flying {
-  refuseCycle(engine, work.target.key)
+export function startFlight(engine: Engine, what: Omit<Work, 'seat'>, seat?: Seat): Flying {
+  refuseCycle(engine, what.target.key)
+  const work: Work = { ...what, seat: undefined }
   const flight = flightOf(engine, work, work.mode === 'force' ? 'refresh' : 'read')
   if (work.mode === 'alone') engine.flights.addAlone(flight)
   else engine.flights.add(flight)
+  if (seat?.take(flight) === true) work.seat = seat
   void engine.background.track(fly(engine, work, flight))
   return flight
 }
@@ -25,15 +28,18 @@ export function startRefresh(
   target: Target,
   known: Entry,
   reason: 'early' | 'stale',
+  seat?: Seat,
 ): void {
   const { key } = target
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (reason === 'early' && engine.limiter.queued > 0) return
   if (engine.cooldowns.get(key, engine.clock.now()) !== undefined) return
   engine.detached(() => {
-    const work: Work = { target, reason, since: -Infinity, mode: 'share', known, seen: known.stamp }
+    const what = { target, reason, known, seen: known.stamp, seat: undefined }
+    const work: Work = { ...what, since: -Infinity, mode: 'share' }
     const flight = flightOf(engine, work, 'background')
     engine.flights.add(flight)
+    if (seat?.take(flight) === true) work.seat = seat
     giveToPlatform(engine, engine.background.track(afterCallers(engine, work, flight)))
   })
 }

@@ -14,7 +14,10 @@ import { startRefresh } from './refresh.ts'
 import { decide } from '../core/decide.ts'
 import type { Outcome } from '../core/events.ts'
 import { resourceLabel } from '../core/labels.ts'
+import type { Seat } from './batch.ts'
+import { getMany, isPending, nothing, settleMany, valueOf, type Asking } from './get-many.ts'
 import { keyOf } from './key-of.ts'
+import type { Found } from './look.ts'
 import { peek } from './peek.ts'
 import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
@@ -57,6 +60,31 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome }))
   }
 
+  /** What memory answers at once, or `nothing`. */
+  const fromHeld = (held: Entry, arg: unknown, key: string, seat: Seat | undefined): unknown => {
+    const now = clock.now()
+    const isHot = now < held.hotUntil && now < hearing.deafAt
+    if (isHot && held.trust === hearing.trust && held.tick === tags.tick) {
+      counters.hitMemory++
+      counted(held, key, 'hit')
+      return held.value
+    }
+    const isRight = isTrusted(engine, held, now) && holds(engine, source, held)
+    const decision = isRight ? decide(held, now, rules) : 'load'
+    if (decision === 'load' || held.uncacheable !== undefined) return nothing
+    const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined
+    if (refreshIsDue) startRefresh(engine, targetFor(arg, key), held, decision, seat)
+    counters[decision === 'stale' ? 'stale' : 'hitMemory']++
+    counted(held, key, decision === 'stale' ? 'stale' : 'hit')
+    return given(held, rules)
+  }
+  const fromLook = (found: Found, key: string): unknown => {
+    if (found.type !== 'entry' || !found.entry.isHot(clock.now())) return nothing
+    counters.hitStore++
+    counted(found.entry, key, 'hit')
+    return given(found.entry, rules)
+  }
+
   const get = (arg: unknown, call?: Call): Promise<unknown> => {
     let key: string
     let wants: ResolvedCall | undefined
@@ -71,34 +99,34 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     }
     const held = memory?.get(key)
     if (held !== undefined) {
-      const now = clock.now()
-      const isHot = now < held.hotUntil && now < hearing.deafAt
-      if (isHot && held.trust === hearing.trust && held.tick === tags.tick) {
-        counters.hitMemory++
-        counted(held, key, 'hit')
-        return Promise.resolve(held.value)
-      }
-      const isRight = isTrusted(engine, held, now) && holds(engine, source, held)
-      const decision = isRight ? decide(held, now, rules) : 'load'
-      if (decision !== 'load' && held.uncacheable === undefined) {
-        const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined
-        if (refreshIsDue) startRefresh(engine, targetFor(arg, key), held, decision)
-        counters[decision === 'stale' ? 'stale' : 'hitMemory']++
-        counted(held, key, decision === 'stale' ? 'stale' : 'hit')
-        return Promise.resolve(given(held, rules))
-      }
+      const value = fromHeld(held, arg, key, undefined)
+      if (value !== nothing) return Promise.resolve(value)
     } else if (canLookFirst(engine, source, key)) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.
       return engine.looks.at(engine, source, key, undefined).then((found) => {
-        if (found.type === 'entry' && found.entry.isHot(clock.now())) {
-          counters.hitStore++
-          counted(found.entry, key, 'hit')
-          return given(found.entry, rules)
-        }
+        const value = fromLook(found, key)
+        if (value !== nothing) return value
         return valueFrom(arg, key, undefined, (target) => readFound(engine, target, found))
       })
     }
     return valueFrom(arg, key, undefined, (target) => read(engine, target, undefined))
+  }
+
+  const asking: Asking = {
+    source,
+    keyFor,
+    loadMany: definition.loadMany,
+    fromMemory: (arg, key, seat) => {
+      const held = memory?.get(key)
+      return held === undefined ? nothing : fromHeld(held, arg, key, seat)
+    },
+    fromLook,
+    load: ({ arg, key, seat }, call, found) =>
+      valueFrom(arg, key, call, (target) =>
+        found === undefined
+          ? read(engine, target, call, seat)
+          : readFound(engine, target, found, seat),
+      ),
   }
 
   return {
@@ -122,9 +150,11 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       )
       return given((answer as Answer).entry, rules)
     },
-    getMany: async (args, call) => Promise.all(listOf(args).map((arg) => get(arg, call))),
-    getManySettled: async (args, call) =>
-      Promise.allSettled(listOf(args).map((arg) => get(arg, call))),
+    getMany: async (args, call) => {
+      const got = await getMany(engine, asking, listOf(args), resolveCall(call))
+      return got.some(isPending) ? Promise.all(got.map(valueOf)) : (got as unknown[])
+    },
+    getManySettled: async (args, call) => settleMany(engine, asking, listOf(args), call),
     peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
     set: async (arg, value, options) => {
       const key = keyFor(arg)

@@ -58,13 +58,16 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
       ),
     )
   })
-  const result = inside(flight, () => attempt(() => work.target.load(ctx)))
+  const { seat } = work
+  const load = (): unknown => (seat?.isIn === true ? seat.load(ctx) : work.target.load(ctx))
+  const result = inside(flight, () => attempt(load))
   let ended = false
   const settled = result.finally(() => (ended = true))
   settled.catch(() => {})
   try {
     const value = await firstOf(settled, controller.signal)
-    return { value, said, previous, startedAt, asOf, tick, endedAt: clock.now() }
+    const begunAt = seat?.begunAt ?? startedAt
+    return { value, said, previous, startedAt: begunAt, asOf, tick, endedAt: clock.now() }
   } finally {
     stop()
     flight.over = true

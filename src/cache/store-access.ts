@@ -101,6 +101,40 @@ export class StoreAccess {
     })
   }
 
+  /** The same for many: one deadline for all of them, since they are one question. */
+  readMany<T>(
+    keys: readonly string[],
+    take: (bytes: Uint8Array | undefined, n: number) => T | Promise<T>,
+    lost: (n: number) => T,
+  ): Promise<readonly T[]> {
+    if (this.#state === 'connecting')
+      return this.#settled.then(() => this.readMany(keys, take, lost))
+    const allLost = (): readonly T[] => keys.map((_, n) => lost(n))
+    if (this.#state !== 'up') return Promise.resolve().then(allLost)
+    return new Promise((resolve) => {
+      const pending = this.#begin('read', () => resolve(allLost()))
+      this.session.readMany(keys).then(
+        (frames) => {
+          if (!this.#end(pending)) return
+          let later = false
+          const taken = frames.map((bytes, n) => {
+            if (bytes instanceof Error) {
+              this.#options.onFailed('read', bytes)
+              return lost(n)
+            }
+            const one = take(bytes, n)
+            later ||= one instanceof Promise
+            return one
+          })
+          resolve(later ? Promise.all(taken) : (taken as T[]))
+        },
+        (error: unknown) => {
+          if (this.#failed('read', pending, error)) resolve(allLost())
+        },
+      )
+    })
+  }
+
   /**
    * Rejects with `STORE_UNAVAILABLE` when the store is gone, in whatever way. `late` gets a result
    * that came after its deadline (a lease nobody wants any more).

@@ -1,6 +1,7 @@
 /** What one call wants beside the value: its own patience and its own idea of old. */
 import { BreakwaterError } from '../core/errors.ts'
 import { onAbort } from '../flight/on-abort.ts'
+import type { Seat } from './batch.ts'
 import type { Engine } from './engine.ts'
 import type { ResolvedCall } from './options.ts'
 
@@ -11,17 +12,20 @@ export interface Wanted {
   readonly giveUpAt: number | undefined
   /** `Tags.tick` at the call: what changed by then must not be missing. */
   readonly tick: number
+  /** Where it is one of many: its place in their common load. */
+  readonly seat: Seat | undefined
   /** Only a load of after the call will do, and no older value stands in for it. */
   readonly forced: boolean
 }
 
-export function wantedBy(engine: Engine, call: ResolvedCall | undefined): Wanted {
+export function wantedBy(engine: Engine, call: ResolvedCall | undefined, seat?: Seat): Wanted {
   const now = engine.clock.now()
   return {
     call,
     since: call?.maxAgeMs === undefined ? -Infinity : now - call.maxAgeMs,
     giveUpAt: call?.timeoutMs === undefined ? undefined : now + call.timeoutMs,
     tick: engine.tags.tick,
+    seat,
     forced: false,
   }
 }

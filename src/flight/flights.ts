@@ -66,6 +66,11 @@ export class Flights<A, W> {
     if (slot.current?.hasSeen === true) slot.current = undefined
   }
 
+  /** Would one more load of this key have to wait for another? */
+  isCrowded(key: string): boolean {
+    return (this.#slots.get(key)?.loads.size ?? 0) >= 2
+  }
+
   /** Resolves when one more load of this key may begin: at once, but for a third. */
   async mayLoad(key: string): Promise<void> {
     for (;;) {

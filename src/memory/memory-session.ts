@@ -44,6 +44,11 @@ export class MemorySession implements StoreSession {
     return copy(this.#space.frames.get(key, this.#now()))
   }
 
+  async readMany(keys: readonly string[]): Promise<readonly (Uint8Array | undefined)[]> {
+    const now = this.#now()
+    return keys.map((key) => copy(this.#space.frames.get(key, now)))
+  }
+
   async acquire(request: AcquireRequest): Promise<Acquired> {
     const { key, leaseMs, seen, mode } = request
     const { frames, leases } = this.#space

@@ -97,6 +97,10 @@ export class RedisSession implements StoreSession {
     return this.#reads.read(this.#layout.frameKey(key))
   }
 
+  readMany(keys: readonly string[]): Promise<readonly (Uint8Array | undefined | Error)[]> {
+    return this.#reads.readMany(keys.map((key) => this.#layout.frameKey(key)))
+  }
+
   async acquire(request: AcquireRequest): Promise<Acquired> {
     const { key, token, leaseMs, seen, waitedFor, mode } = request
     try {

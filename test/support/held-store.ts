@@ -3,10 +3,12 @@
 
 import type { BusMessage, Store, StorePort, StoreSession } from '../../src/ports.ts'
 
-type Operation = 'read' | 'acquire' | 'publish' | 'invalidate' | 'expire' | 'write' | 'fail'
+type Operation =
+  'read' | 'readMany' | 'acquire' | 'publish' | 'invalidate' | 'expire' | 'write' | 'fail'
 
 const operations: readonly Operation[] = [
   'read',
+  'readMany',
   'acquire',
   'publish',
   'invalidate',
@@ -79,7 +81,16 @@ export function heldStore(
       }
       const session = store.open({ ...scope, onMessage })
       const wrapped = Object.create(session) as Record<string, unknown>
-      for (const name of [...operations, 'touch', 'renew', 'release', 'beat', 'epochs', 'bump', 'close'] as const) {
+      for (const name of [
+        ...operations,
+        'touch',
+        'renew',
+        'release',
+        'beat',
+        'epochs',
+        'bump',
+        'close',
+      ] as const) {
         const run = session[name].bind(session) as (...args: unknown[]) => Promise<unknown>
         wrapped[name] = async (...args: unknown[]) => {
           const op = name as Operation

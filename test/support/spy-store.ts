@@ -6,7 +6,7 @@ import { port, type Store, type StorePort, type StoreSession } from '../../src/p
 type Operation = Exclude<keyof StoreSession, 'ready' | 'hasBus' | 'close'>
 
 const operations: readonly Operation[] = [
-  'read', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
+  'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
   'epochs', 'bump', 'beat',
 ] // prettier-ignore
 

@@ -250,7 +250,8 @@ describe('clear and expireAll', () => {
     await a.clear()
     await clock.advance(10)
     fails = true
-    for (const item of [itemA!, itemB!]) await expect(item.get()).rejects.toThrow()
+    for (const item of [itemA!, itemB!])
+      await expect(item.get()).rejects.toThrow('the source is down')
   })
 
   test('work in a cache without a store, and in one without memory', async () => {

@@ -38,6 +38,7 @@ const unfenced = `redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
 
 const passedOn = [
   'read',
+  'readMany',
   'touch',
   'release',
   'fail',
