@@ -4,8 +4,11 @@ import { parseArgs } from 'node:util'
 
 export interface Flags {
   readonly names: readonly string[]
+  readonly quick: boolean
   readonly runs: number | undefined
   readonly json: boolean
+  readonly save: boolean
+  readonly docs: 'write' | 'check' | undefined
   readonly help: boolean
 }
 
@@ -14,12 +17,19 @@ export function readFlags(args: readonly string[]): Flags {
     args: [...args],
     allowPositionals: true,
     options: {
+      quick: { type: 'boolean', default: false },
       runs: { type: 'string' },
       json: { type: 'boolean', default: false },
+      save: { type: 'boolean', default: false },
+      docs: { type: 'boolean', default: false },
+      'check-docs': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
-  return { names: positionals, json: values.json, help: values.help, runs: readRuns(values.runs) }
+  const { quick, json, save, help } = values
+  if (quick && save) throw new Error('--save: expected a whole run to keep, got --quick with it')
+  const docs = values['check-docs'] ? 'check' : values.docs ? 'write' : undefined
+  return { names: positionals, quick, json, save, docs, help, runs: readRuns(values.runs) }
 }
 
 function readRuns(text: string | undefined): number | undefined {

@@ -1,29 +1,22 @@
-// `npm run bench -w bench -- [name …] [--runs N] [--json]`: runs benchmarks and prints what they
-// found. A missed budget is a finding, not an error; only what could not be measured exits with 1.
+// `npm run bench -- [name …]`: runs benchmarks and prints what they found. A missed budget is a
+// finding, not an error; only what could not be measured exits with 1.
 
+import { benchmarks } from './benchmarks/benchmarks.ts'
 import { readFlags, type Flags } from './flags.ts'
-import { toMarkdown, type Benchmark, type Report } from './measure/report.ts'
-import { coldHerd } from './benchmarks/cold-herd.ts'
-import { l1Hit } from './benchmarks/l1-hit.ts'
-import { l2Hit } from './benchmarks/l2-hit.ts'
-import { memory } from './benchmarks/memory.ts'
-import { staleHerd } from './benchmarks/stale-herd.ts'
-import { waiterWake } from './benchmarks/waiter-wake.ts'
+import { toMarkdown } from './measure/report.ts'
+import { outdatedDocs, writeDocs } from './results/docs.ts'
+import { describeRun, keep, toJson, type Kept } from './results/kept.ts'
 
-const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
-  ['l1-hit', l1Hit],
-  ['l2-hit', l2Hit],
-  ['stale-herd', staleHerd],
-  ['cold-herd', coldHerd],
-  ['waiter-wake', waiterWake],
-  ['memory', memory],
-])
-
-const help = `Usage: npm run bench -w bench -- [name …] [--runs N] [--json]
+const help = `Usage: npm run bench -- [name …] [--quick] [--runs N] [--json | --save]
+       npm run bench -- --docs | --check-docs
 
 Names: ${[...benchmarks.keys()].join(', ')}; without any, all in turn.
-  --runs N   how often to repeat (pairs of batches, herds, or trials: see bench/README.md)
-  --json     figures as JSON on stdout, and nothing else there
+  --quick       fewer repeats and fewer cases: all in less than three minutes
+  --runs N      how often to repeat (see bench/README.md)
+  --json        figures as JSON on stdout, and nothing else there
+  --save        keep the figures in bench/results/, and write the pages made from them
+  --docs        write bench/RESULTS.md and the README's table from what is kept
+  --check-docs  exit with 1 if these pages say something else
 `
 
 process.exitCode = await main(process.argv.slice(2))
@@ -42,21 +35,37 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(help)
     return 0
   }
-  const reports: Record<string, Report> = {}
+  if (flags.docs === 'check') return checkDocs()
+  if (flags.docs === 'write') writeDocs(benchmarks.keys())
+  return flags.docs === 'write' ? 0 : run(flags)
+}
+
+async function run({ names, quick, runs, json, save }: Flags): Promise<number> {
+  const about = await describeRun()
+  const found: Record<string, Kept> = {}
   let failures = 0
-  for (const [name, run] of benchmarks) {
-    if (flags.names.length > 0 && !flags.names.includes(name)) continue
+  for (const [name, benchmark] of benchmarks) {
+    if (names.length > 0 && !names.includes(name)) continue
     const say = (text: string): void => console.error(`${name}: ${text}`)
     try {
-      const report = await run({ runs: flags.runs, say })
-      reports[name] = report
-      if (!flags.json) console.log(`${toMarkdown(report)}\n`)
+      const kept = { ...about, report: await benchmark({ quick, runs, say }) }
+      found[name] = kept
+      if (save) keep(name, kept)
+      if (!json) console.log(`${toMarkdown(name, kept.report)}\n`)
     } catch (error) {
       failures += 1
       console.error(`${name} could not be measured:`, error)
     }
   }
-  if (flags.json) console.log(JSON.stringify({ node: process.version, reports }, undefined, 2))
-  else console.log(`Node.js ${process.version}, ${process.platform} ${process.arch}`)
+  if (save) writeDocs(benchmarks.keys())
+  console.log(json ? toJson(found) : `Node.js ${about.machine.node}, Redis ${about.machine.redis}`)
   return failures > 0 ? 1 : 0
+}
+
+function checkDocs(): number {
+  const outdated = outdatedDocs(benchmarks.keys())
+  if (outdated.length === 0) return 0
+  console.error(`${outdated.join(' and ')}: expected what bench/results/ says, got something else.`)
+  console.error('Run `npm run bench -- --docs`.')
+  return 1
 }

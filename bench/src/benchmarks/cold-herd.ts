@@ -1,37 +1,19 @@
-// Everybody at once asks for a key that nobody has: 4 × 250 and 16 × 50 callers, a loader of 600 ms.
+// Everybody at once asks for a key that nobody has.
 
-import { startRedisServer } from '@breakwater/rig'
-import { figure, herdErrors, herdTable, runHerds } from '../herd/herd-report.ts'
+import { ours } from '../contenders/contenders.ts'
+import { errorNotes, figuresOf } from '../fleet/rounds.ts'
+import { herdAll, herdPlans, herdTable, oneLoad } from '../herd/herd-table.ts'
 import type { Budget, Report, Setting, Table } from '../measure/report.ts'
 
-export async function coldHerd({ runs = 3, say }: Setting): Promise<Report> {
-  const server = await startRedisServer()
+export async function coldHerd({ quick, runs = 1, say }: Setting): Promise<Report> {
   const tables: Table[] = []
   const budgets: Budget[] = []
   const notes: string[] = []
-  try {
-    for (const [processes, callers] of [
-      [4, 250],
-      [16, 50],
-    ] as const) {
-      const crowd = `${processes} × ${callers}`
-      const without = ['async-cache-dedupe, memory only']
-      const plan = { url: server.url, processes, callers, key: 'cold', runs, without, say } as const
-      const herds = await runHerds(plan)
-      tables.push(
-        herdTable(`${crowd} callers, loader 600 ms, median (min … max) of ${runs} runs`, herds),
-      )
-      const loads = Math.max(...figure(herds, 'breakwater', 'loads'))
-      budgets.push({
-        what: `loads, ${crowd}`,
-        budget: '1',
-        measured: `at most ${loads}`,
-        met: loads === 1,
-      })
-      notes.push(...herdErrors(herds))
-    }
-  } finally {
-    await server.stop()
+  for (const plan of herdPlans('cold', quick)) {
+    const herds = await herdAll(plan, { runs, say })
+    tables.push(herdTable(plan, herds))
+    budgets.push(oneLoad(plan, figuresOf(herds, ours.name, 'loads')))
+    notes.push(...errorNotes(herds))
   }
-  return { title: 'cold-herd', tables, budgets, notes }
+  return { tables, budgets, notes }
 }

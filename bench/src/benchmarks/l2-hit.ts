@@ -1,57 +1,72 @@
-// A hit in Redis: distinct keys, no memory tier, 64 reads at once. Beside breakwater the bare
-// client's GET, decoded with breakwater's own default codec (the budget), and with msgpackr alone.
+// A hit in Redis beside the bare client's GET, decoded with breakwater's own default codec.
 
-import { startRedisServer } from '@breakwater/rig'
-import { l2Sides } from '../peers/l2-sides.ts'
-import { interleave, ratios } from '../measure/pairs.ts'
-import type { Budget, Report, Setting, Table } from '../measure/report.ts'
-import { median, spread, writeSpread } from '../measure/statistics.ts'
+import {
+  bareName,
+  contenderOf,
+  otherCodecs,
+  oursByClient,
+  peers,
+} from '../contenders/contenders.ts'
+import type { Contender } from '../contenders/contender.ts'
+import type { Budget, Report, Setting } from '../measure/report.ts'
+import { writeSpread } from '../measure/units.ts'
+import { pairRatio, pairTable } from '../pairs/pair-table.ts'
+import { runPairs, type PairOutcome } from '../pairs/run-pairs.ts'
 
-const keys = 2_000
-const reads = 6_000
-const lanes = 64
-const budget = 0.9
+const base = bareName('ioredis5')
+const least = 0.9
+const budgetCells = ['1 KB, 200 keys', '5 KB, 200 keys']
 
-export async function l2Hit({ runs = 21, say }: Setting): Promise<Report> {
-  const server = await startRedisServer()
-  const tables: Table[] = []
-  const budgets: Budget[] = []
-  try {
-    for (const client of [6, 5] as const) {
-      for (const kilobytes of [1, 5]) {
-        say(`ioredis ${client}, ${kilobytes} KB …`)
-        const plan = { url: server.url, client, kilobytes, keys, reads, lanes }
-        const { sides, bytes, close } = await l2Sides(plan)
-        const timings = await interleave(sides, { rounds: runs, warmUp: 6 })
-        await close()
+export async function l2Hit({ quick, runs = quick ? 1 : 2, say }: Setting): Promise<Report> {
+  const cells = quick
+    ? ['1 KB, 200 keys', '50 KB, 200 keys']
+    : [...budgetCells, '50 KB, 200 keys', '1 KB, 1 key', '50 KB, 1 key']
+  const outcome = await runPairs({
+    workload: 'reads',
+    cells,
+    contenders: [...oursByClient, ...peers, ...(quick ? [] : otherCodecs)],
+    basesOf,
+    runs,
+    effort: { rounds: quick ? 5 : 11, warmUpMs: quick ? 200 : 500, batchMs: quick ? 15 : 30 },
+    limitMs: 90_000,
+    say,
+  })
+  const tables = cells.map((cell) =>
+    pairTable(
+      {
+        id: cell,
+        title: `${cell}, 64 callers`,
+        cell,
+        operation: 'read',
+        unit: 'us',
+        base,
+        ownBaseOf,
+      },
+      outcome,
+    ),
+  )
+  return { tables, budgets: budgetCells.flatMap((cell) => budgets(outcome, cell)), notes: [] }
+}
 
-        const of = (name: string, what: 'wallMs' | 'cpuMs'): number[] =>
-          timings.get(name)?.[what] ?? []
-        const beside = (base: string, name: string, what: 'wallMs' | 'cpuMs'): string =>
-          name === base ? '1' : writeSpread(spread(ratios(of(base, what), of(name, what))))
-        tables.push({
-          title: `ioredis ${client}, ${bytes} bytes, ${lanes} at once, ${reads} reads per batch`,
-          columns: ['side', 'µs per read', 'CPU µs', 'of GET + codec', 'CPU', 'of GET + msgpackr'],
-          rows: sides.map(({ name }) => [
-            name,
-            ((median(of(name, 'wallMs')) * 1_000) / reads).toFixed(1),
-            ((median(of(name, 'cpuMs')) * 1_000) / reads).toFixed(1),
-            beside('GET + codec', name, 'wallMs'),
-            beside('GET + codec', name, 'cpuMs'),
-            beside('GET + msgpackr', name, 'wallMs'),
-          ]),
-        })
-        const ours = spread(ratios(of('GET + codec', 'wallMs'), of('breakwater', 'wallMs')))
-        budgets.push({
-          what: `L2 hit, ioredis ${client}, ${kilobytes} KB`,
-          budget: `≥ ${budget} × GET + decode`,
-          measured: writeSpread(ours),
-          met: ours.median >= budget,
-        })
-      }
+/** The scale of all, and the bare client that the contender itself uses. */
+export function basesOf({ client }: Contender): string[] {
+  return [...new Set([base, ...(client === undefined ? [] : [bareName(client)])])]
+}
+
+export function ownBaseOf(name: string): string | undefined {
+  const { client } = contenderOf(name)
+  return client && bareName(client)
+}
+
+function budgets(outcome: PairOutcome, cell: string): Budget[] {
+  return oursByClient.flatMap(({ name }) => {
+    const measured = pairRatio(outcome, cell, name, ownBaseOf(name) ?? base)
+    if (measured === null) return []
+    return {
+      what: `${name}, ${cell}`,
+      budget: `≥ ${least} × its client's GET + decode`,
+      measured: writeSpread(measured, 'ratio'),
+      met: measured.median >= least,
     }
-  } finally {
-    await server.stop()
-  }
-  return { title: 'l2-hit', tables, budgets, notes: [] }
+  })
 }

@@ -1,65 +1,94 @@
-// What an entry in memory weighs beyond its value: 10,000 entries, weighed in a process of its own
-// with and without the cache, while an array holds the same values all along.
+// What an entry in memory weighs: all of it, and beyond the value that it keeps.
 
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { startRedisServer } from '@breakwater/rig'
-import { caches } from '../heap/caches.ts'
-import type { Report, Setting } from '../measure/report.ts'
-import { spread, writeSpread } from '../measure/statistics.ts'
+import { ask } from '../child/ask.ts'
+import type { Tiers } from '../contenders/contender.ts'
+import { lru, ours, peers } from '../contenders/contenders.ts'
+import type { Weight, WeighPlan } from '../heap/weigh.ts'
+import type { Budget, Report, Row, Setting } from '../measure/report.ts'
+import { spread, type Spread } from '../measure/statistics.ts'
+import { writeSpread } from '../measure/units.ts'
 
 const entries = 10_000
-const budgetBytes = 500
-const scale = fileURLToPath(new URL('../heap/weigh.js', import.meta.url))
+const most = 500
 
-export async function memory({ runs = 3, say }: Setting): Promise<Report> {
-  const weighed = new Map([...caches.keys()].map((name) => [name, [] as number[]]))
+interface Weighed {
+  readonly name: string
+  readonly contender: string
+  readonly tiers: Tiers
+  readonly whole: number[]
+  readonly beyond: number[]
+  problem?: string
+}
+
+export async function memory({ quick, runs = quick ? 1 : 3, say }: Setting): Promise<Report> {
+  const all: Weighed[] = [
+    weighed('breakwater', ours.name, 'memory'),
+    weighed('breakwater, with Redis', ours.name, 'both'),
+    ...[...peers, lru].map(({ name }) => weighed(name, name, 'memory')),
+  ]
   for (let run = 0; run < runs; run += 1) {
-    for (const [name, bytes] of weighed) {
-      say(`run ${run + 1} of ${runs}: ${name}`)
-      // A server for each, so that nothing is there from before.
-      const server = await startRedisServer()
+    for (const it of all) {
+      if (it.problem !== undefined) continue
+      say(`run ${run + 1} of ${runs}: ${it.name}`)
       try {
-        bytes.push(await weigh(name, server.url))
-      } finally {
-        await server.stop()
+        await weighOnce(it)
+      } catch (error) {
+        it.problem = `failed: ${error instanceof Error ? error.message : String(error)}`
       }
     }
   }
-  const ours = [...weighed].filter(([name]) => name.startsWith('breakwater'))
   return {
-    title: 'memory',
     tables: [
       {
-        title: `bytes per entry beyond its value, ${entries} entries, median (min … max) of ${runs}`,
-        columns: ['cache', 'bytes'],
-        rows: [...weighed].map(([name, bytes]) => [name, writeSpread(spread(bytes), 0)]),
+        id: 'bytes',
+        title: `bytes of heap per entry, ${entries} entries of a small object`,
+        columns: [
+          { name: 'whole entry', unit: 'bytes' },
+          { name: 'beyond its value', unit: 'bytes' },
+        ],
+        rows: all.map(rowOf),
       },
     ],
-    budgets: ours.map(([name, bytes]) => ({
-      what: name,
-      budget: `≤ ${budgetBytes} bytes`,
-      measured: writeSpread(spread(bytes), 0),
-      met: spread(bytes).median <= budgetBytes,
-    })),
-    notes: [],
+    budgets: all.filter(({ contender }) => contender === ours.name).map(budgetOf),
+    notes: ['Without a figure in the second column: every read gives a copy.'],
   }
 }
 
-async function weigh(name: string, url: string): Promise<number> {
-  const child = fork(scale, [name, String(entries), url], { execArgv: ['--expose-gc'] })
-  try {
-    const ended = once(child, 'exit').then(([code]) => ({
-      failed: `the process ended with ${code}`,
-    }))
-    const heard = once(child, 'message').then(
-      ([it]) => it as { perEntry: number } | { failed: string },
-    )
-    const result = await Promise.race([heard, ended])
-    if ('failed' in result) throw new Error(`${name}: ${result.failed}`)
-    return result.perEntry
-  } finally {
-    child.kill('SIGKILL')
+function weighed(name: string, contender: string, tiers: Tiers): Weighed {
+  return { name, contender, tiers, whole: [], beyond: [] }
+}
+
+async function weighOnce({ contender, tiers, whole, beyond }: Weighed): Promise<void> {
+  for (const held of [false, true]) {
+    // A server for each, so that nothing is there from before.
+    const server = await startRedisServer()
+    try {
+      const plan: WeighPlan = { contender, tiers, url: server.url, entries, held }
+      const file = new URL('../heap/weigh.js', import.meta.url)
+      const weight = await ask<Weight>({ file, plan, limitMs: 60_000 })
+      if ('bytesPerEntry' in weight) (held ? beyond : whole).push(weight.bytesPerEntry)
+    } finally {
+      await server.stop()
+    }
+  }
+}
+
+function rowOf({ name, whole, beyond, problem }: Weighed): Row {
+  if (problem !== undefined) return { name, figures: [], problem }
+  return { name, figures: [spreadOf(whole), spreadOf(beyond)] }
+}
+
+function spreadOf(bytes: readonly number[]): Spread | null {
+  return bytes.length === 0 ? null : spread(bytes)
+}
+
+function budgetOf({ name, beyond }: Weighed): Budget {
+  const measured = spreadOf(beyond)
+  return {
+    what: `${name}, beyond the value`,
+    budget: `≤ ${most} bytes`,
+    measured: measured ? writeSpread(measured, 'bytes') : 'nothing',
+    met: measured !== null && measured.median <= most,
   }
 }

@@ -1,59 +1,82 @@
-// The processes of one contender: forked, ordered about, ended. An order is sent to all or to some,
-// and is done when each of these has replied; a worker that dies or fails ends the benchmark.
+// The processes of one contender: forked, ordered about, ended. An order is done when each process
+// has replied; a worker that dies, fails or does not reply in time rejects it, and the fleet is
+// killed by whoever started it.
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Order, Reply, WorkerSettings } from './messages.ts'
+import type { Answers, Order, Reply, WorkerSettings } from './messages.ts'
 
 const worker = fileURLToPath(new URL('./worker.js', import.meta.url))
+const limitMs = 30_000
 
 export interface Fleet {
   /** To all. */
   order(order: Order): Promise<Reply[]>
   /** To the first one alone. */
   orderFirst(order: Order): Promise<Reply>
-  stop(): Promise<void>
+  /** An order to all that is answered with latencies: of all together. */
+  measure(order: Order): Promise<Answers>
 }
 
-export async function startFleet(settings: WorkerSettings, size: number): Promise<Fleet> {
-  const children = Array.from({ length: size }, () => fork(worker))
+/** Starts a fleet, has it used, and ends it whatever happened. */
+export async function withFleet<Result>(
+  settings: WorkerSettings,
+  size: number,
+  use: (fleet: Fleet) => Promise<Result>,
+): Promise<Result> {
+  const children = Array.from({ length: size }, () =>
+    fork(worker, { stdio: ['ignore', 2, 2, 'ipc'] }),
+  )
   const order = (it: Order): Promise<Reply[]> =>
     Promise.all(children.map((child) => ask(child, it)))
-  const kill = (): void => children.forEach((child) => child.kill('SIGKILL'))
   try {
     await order({ kind: 'start', settings })
-  } catch (error) {
-    kill()
-    throw error
+    const result = await use({
+      order,
+      orderFirst: async (it) => {
+        const [first] = children
+        if (first === undefined) throw new Error('expected a fleet of at least one')
+        return ask(first, it)
+      },
+      measure: async (it) => together(await order(it)),
+    })
+    await order({ kind: 'stop' })
+    return result
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
   }
+}
+
+function together(replies: readonly Reply[]): Answers {
+  const answers = replies.filter((reply) => reply.kind === 'answers')
   return {
-    order,
-    orderFirst: async (it) => {
-      const [first] = children
-      if (first === undefined) throw new Error('expected a fleet of at least one')
-      return ask(first, it)
-    },
-    stop: async () => {
-      await order({ kind: 'stop' }).finally(kill)
-    },
+    kind: 'answers',
+    latencies: answers.flatMap(({ latencies }) => latencies),
+    errors: answers.flatMap(({ errors }) => errors),
+    cpuMs: answers.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
   }
 }
 
 function ask(child: ChildProcess, order: Order): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const fail = (reason: string): void => {
+    const stop = (): void => {
       clearTimeout(timer)
-      reject(new Error(`a worker ${reason} at '${order.kind}'`))
+      child.off('exit', ended).off('message', hear)
     }
-    const timer = setTimeout(() => fail('gave no reply within 60 s'), 60_000)
-    const ended = (code: number | null): void => fail(`ended with ${code}`)
-    child.once('exit', ended)
-    child.once('message', (message: Reply) => {
-      clearTimeout(timer)
-      child.off('exit', ended)
-      if (message.kind === 'failed') fail(`failed: ${message.reason}`)
-      else resolve(message)
-    })
+    const fail = (reason: string): void => {
+      stop()
+      reject(new Error(reason))
+    }
+    const late = `no reply to '${order.kind}' within ${limitMs / 1_000} s`
+    const timer = setTimeout(() => fail(late), limitMs)
+    const ended = (code: number | null, signal: string | null): void =>
+      fail(`a process ended (${code ?? signal}) at '${order.kind}'`)
+    const hear = (message: Reply): void => {
+      if (message.kind === 'failed') return fail(`${order.kind}: ${message.reason}`)
+      stop()
+      resolve(message)
+    }
+    child.once('exit', ended).once('message', hear)
     child.send(order)
   })
 }

@@ -1,32 +1,61 @@
-// What the coordinator of a herd and its workers say to each other. Workers share the host's clock.
+// What the coordinator of a fleet and its workers say to each other. Instants are milliseconds of
+// the host's monotonic clock, which all its processes share.
+
+import type { Tiers } from '../contenders/contender.ts'
 
 export interface WorkerSettings {
   readonly contender: string
+  readonly tiers: Tiers
   readonly url: string
   readonly ttlMs: number
   readonly staleMs: number
   readonly loadMs: number
+  readonly patient: boolean
+}
+
+/** `callers` reads of one key in one tick. */
+export interface HerdOrder {
+  readonly kind: 'herd'
+  readonly key: string
+  readonly callers: number
+  readonly at: number
+}
+
+/** Reads of keys by popularity, at random instants. */
+export interface TrafficOrder {
+  readonly kind: 'traffic'
+  readonly at: number
+  readonly seconds: number
+  readonly perSecond: number
+  readonly keys: number
+  readonly seed: number
+  /** Spin towards each instant: exact, but it takes a whole core. Else timers are up to 1 ms late. */
+  readonly exact: boolean
 }
 
 export type Order =
   | { readonly kind: 'start'; readonly settings: WorkerSettings }
-  /** One read, as any page view before the herd. */
-  | { readonly kind: 'read'; readonly key: string }
-  /** `callers` reads of one key in one tick, at `at` (ms since 1970). */
-  | { readonly kind: 'herd'; readonly key: string; readonly callers: number; readonly at: number }
+  /** One read of each key, as any page view before what is measured. */
+  | { readonly kind: 'read'; readonly keys: readonly string[] }
+  | HerdOrder
+  | TrafficOrder
   | { readonly kind: 'stop' }
 
-export type Reply =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly reason: string }
-  /** One latency per caller that was answered. */
-  | {
-      readonly kind: 'herd'
-      readonly latencies: readonly number[]
-      readonly errors: readonly string[]
-    }
-
-/** Where a load is counted. */
-export function loadsKey(key: string): string {
-  return `bench-loads:${key}`
+/** Latencies run from the instant that was intended, not from when the process got to it. */
+export interface Answers {
+  readonly kind: 'answers'
+  readonly latencies: readonly number[]
+  readonly errors: readonly string[]
+  /** Processor time of the process meanwhile. */
+  readonly cpuMs: number
 }
+
+export type Reply =
+  { readonly kind: 'done' } | { readonly kind: 'failed'; readonly reason: string } | Answers
+
+export function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** A hash: how often each key was loaded, by whichever process. */
+export const loadsKey = 'bench-loads'

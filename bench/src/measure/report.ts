@@ -1,16 +1,36 @@
-// What a benchmark gives back: tables of figures, and what became of the budgets.
+// What a benchmark gives back, as data: it is kept as JSON, and every text is made from it.
+
+import { writeSpread } from './units.ts'
+import type { Unit } from './units.ts'
+import type { Spread } from './statistics.ts'
 
 export interface Report {
-  readonly title: string
   readonly tables: readonly Table[]
   readonly budgets: readonly Budget[]
   readonly notes: readonly string[]
 }
 
 export interface Table {
+  /** By which other pages find it. */
+  readonly id: string
   readonly title: string
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+  readonly columns: readonly Column[]
+  readonly rows: readonly Row[]
+}
+
+export interface Column {
+  readonly name: string
+  readonly unit: Unit
+  /** The median alone. */
+  readonly brief?: boolean
+}
+
+export interface Row {
+  readonly name: string
+  /** One per column; null where there is nothing to measure. */
+  readonly figures: readonly (Spread | null)[]
+  /** Why there are no figures: it failed, hung, or has no such operation. */
+  readonly problem?: string
 }
 
 export interface Budget {
@@ -20,8 +40,10 @@ export interface Budget {
   readonly met: boolean
 }
 
-/** What every benchmark is given; `runs` counts what that benchmark repeats. */
+/** How much is asked of a benchmark. */
 export interface Setting {
+  readonly quick: boolean
+  /** What a benchmark repeats, if not as often as it would by itself. */
   readonly runs: number | undefined
   /** A sign of life on stderr. */
   say(text: string): void
@@ -30,8 +52,8 @@ export interface Setting {
 export type Benchmark = (setting: Setting) => Promise<Report>
 
 /** Markdown that also reads well in a terminal. */
-export function toMarkdown(report: Report): string {
-  const parts = [`## ${report.title}`]
+export function toMarkdown(name: string, report: Report): string {
+  const parts = [`## ${name}`]
   for (const table of report.tables) parts.push(table.title, formatTable(table))
   const budgets = report.budgets.map(
     ({ what, budget, measured, met }) =>
@@ -42,8 +64,23 @@ export function toMarkdown(report: Report): string {
 }
 
 function formatTable({ columns, rows }: Table): string {
-  const all = [columns, ...rows]
-  const widths = columns.map((_, at) => Math.max(3, ...all.map((row) => (row[at] ?? '').length)))
+  return grid([
+    ['', ...columns.map(({ name }) => name)],
+    ...rows.map(({ name, figures, problem }) => [
+      name,
+      ...columns.map((column, at) => {
+        if (problem !== undefined) return at === 0 ? problem : ''
+        const figure = figures[at]
+        return figure ? writeSpread(figure, column.unit, column.brief) : '–'
+      }),
+    ]),
+  ])
+}
+
+/** Lines of a Markdown table; the first of `all` is its head. */
+export function grid(all: readonly (readonly string[])[]): string {
+  const [head = []] = all
+  const widths = head.map((_, at) => Math.max(3, ...all.map((row) => (row[at] ?? '').length)))
   const line = (cells: readonly string[]): string =>
     `| ${widths
       .map((width, at) =>
@@ -53,5 +90,5 @@ function formatTable({ columns, rows }: Table): string {
   const rule = widths.map((width, at) =>
     at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   )
-  return [line(columns), line(rule), ...rows.map(line)].join('\n')
+  return [line(head), line(rule), ...all.slice(1).map(line)].join('\n')
 }

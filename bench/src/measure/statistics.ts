@@ -1,5 +1,5 @@
-// Medians, percentiles and how they are written. A noisy machine is met with medians of ratios
-// from interleaved runs, never with an average.
+// Medians, percentiles and spreads. A noisy machine is met with medians of ratios from interleaved
+// runs, never with an average.
 
 export interface Spread {
   readonly median: number
@@ -8,7 +8,7 @@ export interface Spread {
 }
 
 export function spread(values: readonly number[]): Spread {
-  return { median: percentile(values, 50), min: Math.min(...values), max: Math.max(...values) }
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
 /** Nearest rank. */
@@ -21,14 +21,4 @@ export function percentile(values: readonly number[], percent: number): number {
 
 export function median(values: readonly number[]): number {
   return percentile(values, 50)
-}
-
-/** `0.62 (0.58 … 0.66)` */
-export function writeSpread({ median: middle, min, max }: Spread, digits = 2): string {
-  return `${middle.toFixed(digits)} (${min.toFixed(digits)} … ${max.toFixed(digits)})`
-}
-
-/** Enough digits to tell two figures apart, no more. */
-export function writeMs(ms: number): string {
-  return ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)
 }

@@ -1,0 +1,42 @@
+// Both tiers, all options at their defaults but lifetimes and size.
+
+import { createCache, type Store } from 'breakwater'
+import { connectIoredis, connectNodeRedis } from './connect.ts'
+import type { ClientName, Id, Opened, Setting } from './contender.ts'
+
+export async function open(client: ClientName, setting: Setting): Promise<Opened> {
+  const { tiers, maxEntries } = setting
+  const shared = tiers === 'memory' ? undefined : await storeOn(client, setting.url)
+  const cache = createCache({
+    namespace: 'bench',
+    store: shared?.store,
+    memory: tiers === 'redis' ? false : { maxEntries, maxBytes: '256MiB' },
+    storeTimeout: setting.patient ? '5s' : undefined,
+    ttl: setting.ttlMs,
+    staleWhileRevalidate: setting.staleMs,
+  })
+  const items = cache.define({ name: 'items', load: (id: Id) => setting.load(id) })
+  return {
+    get: (id) => items.get(id),
+    getMany: (ids) => items.getMany(ids),
+    set: (id, item) => items.set(id, item),
+    close: async () => {
+      await cache.close()
+      shared?.disconnect()
+    },
+  }
+}
+
+async function storeOn(
+  client: ClientName,
+  url: string,
+): Promise<{ store: Store; disconnect(): void }> {
+  if (client === 'redis5') {
+    const { redisStore } = await import('breakwater/node-redis')
+    const redis = await connectNodeRedis(url)
+    return { store: redisStore({ client: redis }), disconnect: () => redis.destroy() }
+  }
+  const { redisStore } = await import('breakwater/ioredis')
+  const redis = await connectIoredis(client, url)
+  return { store: redisStore({ client: redis }), disconnect: () => redis.disconnect() }
+}
