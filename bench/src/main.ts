@@ -47,8 +47,10 @@ async function run({ names, quick, runs, json, save }: Flags): Promise<number> {
   for (const [name, benchmark] of benchmarks) {
     if (names.length > 0 && !names.includes(name)) continue
     const say = (text: string): void => console.error(`${name}: ${text}`)
+    const began = performance.now()
     try {
       const kept = { ...about, report: await benchmark({ quick, runs, say }) }
+      say(`took ${((performance.now() - began) / 1_000).toFixed(0)} s`)
       found[name] = kept
       if (save) keep(name, kept)
       if (!json) console.log(`${toMarkdown(name, kept.report)}\n`)

@@ -5,6 +5,7 @@ import { lru, ours, peers } from '../contenders/contenders.ts'
 import type { Budget, Report, Setting } from '../measure/report.ts'
 import { writeSpread } from '../measure/units.ts'
 import { pairRatio, pairTable } from '../pairs/pair-table.ts'
+import { profileTable } from '../pairs/profile-table.ts'
 import { runPairs, type PairOutcome } from '../pairs/run-pairs.ts'
 
 const least = 0.5
@@ -33,14 +34,13 @@ export async function l1Hit({ quick, runs = quick ? 1 : 3, say }: Setting): Prom
       outcome,
     ),
   )
-  return {
-    tables,
-    budgets: ['string', 'number'].flatMap((cell) => budgets(outcome, cell)),
-    notes: [],
-  }
+  const budgets = ['string', 'number'].flatMap((cell) => budgetsOf(outcome, cell))
+  const missed = budgets.some(({ met }) => !met)
+  const profile = missed ? [await profileTable('l1', 'string', ours.name)] : []
+  return { tables: [...tables, ...profile], budgets, notes: [] }
 }
 
-function budgets(outcome: PairOutcome, cell: string): Budget[] {
+function budgetsOf(outcome: PairOutcome, cell: string): Budget[] {
   const ratio = (name: string) => pairRatio(outcome, cell, name, lru.name)
   const measured = ratio(ours.name)
   const others = peers.map(({ name }) => ({ name, median: ratio(name)?.median ?? 0 }))

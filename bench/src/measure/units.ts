@@ -2,7 +2,7 @@
 
 import type { Spread } from './statistics.ts'
 
-export type Unit = 'ratio' | 'ms' | 'us' | 'ns' | 'bytes' | 'count'
+export type Unit = 'ratio' | 'ms' | 'us' | 'ns' | 'bytes' | 'count' | 'percent'
 
 export function write(value: number, unit: Unit): string {
   switch (unit) {
@@ -15,6 +15,8 @@ export function write(value: number, unit: Unit): string {
     case 'ns':
     case 'bytes':
       return value.toFixed(0)
+    case 'percent':
+      return `${value.toFixed(1)} %`
     case 'count':
       return value.toFixed(Number.isInteger(value) ? 0 : 1)
   }

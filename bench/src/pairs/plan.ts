@@ -2,6 +2,7 @@
 
 import type { Contender } from '../contenders/contender.ts'
 import type { Effort, Side, Timings } from './interleave.ts'
+import type { Shares } from './profile.ts'
 
 export type WorkloadName = 'l1' | 'reads' | 'sets' | 'batches'
 
@@ -14,6 +15,13 @@ export interface PairPlan {
   readonly bases: readonly string[]
   readonly url: string
   readonly effort: Effort
+  /** Nothing is timed: only where the contender's time goes, in the first cell. */
+  readonly profile: boolean
+}
+
+export interface PairResult {
+  readonly timings: PairTimings
+  readonly shares: Shares
 }
 
 /** By cell, then by side. */

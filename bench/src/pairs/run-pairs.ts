@@ -5,7 +5,11 @@ import { startRedisServer } from '@breakwater/rig'
 import { ask } from '../child/ask.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Effort } from './interleave.ts'
-import { hasNone, type PairPlan, type PairTimings, type WorkloadName } from './plan.ts'
+import { hasNone, type PairPlan, type PairResult } from './plan.ts'
+import type { PairTimings, WorkloadName } from './plan.ts'
+import type { Shares } from './profile.ts'
+
+const worker = new URL('./worker.js', import.meta.url)
 
 export interface PairRuns {
   readonly workload: WorkloadName
@@ -51,9 +55,33 @@ export async function runPairs(pairs: PairRuns): Promise<PairOutcome> {
   return { timings, problems }
 }
 
-function measure(pairs: PairRuns, contender: Contender, url: string): Promise<PairTimings> {
+async function measure(pairs: PairRuns, contender: Contender, url: string): Promise<PairTimings> {
   const { workload, cells, effort, limitMs } = pairs
   const bases = pairs.basesOf(contender)
-  const plan: PairPlan = { workload, cells, contender: contender.name, bases, url, effort }
-  return ask({ file: new URL('./worker.js', import.meta.url), plan, limitMs })
+  const { name } = contender
+  const plan: PairPlan = { workload, cells, contender: name, bases, url, effort, profile: false }
+  return (await ask<PairResult>({ file: worker, plan, limitMs })).timings
+}
+
+/** Where the time of one contender goes, in one cell. */
+export async function profilePair(
+  workload: WorkloadName,
+  cell: string,
+  contender: string,
+): Promise<Shares> {
+  const server = await startRedisServer()
+  try {
+    const plan: PairPlan = {
+      workload,
+      cells: [cell],
+      contender,
+      bases: [],
+      url: server.url,
+      effort: { rounds: 0, warmUpMs: 0, batchMs: 0 },
+      profile: true,
+    }
+    return (await ask<PairResult>({ file: worker, plan, limitMs: 30_000 })).shares
+  } finally {
+    await server.stop()
+  }
 }
