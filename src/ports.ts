@@ -67,7 +67,7 @@ export interface StoreSession {
   readonly fromReplica: boolean
   read(key: string): Promise<Uint8Array | undefined>
   /** In one round trip, in their order; what one server could not answer is an error at its place. */
-  readMany(keys: readonly string[]): Promise<readonly (Uint8Array | undefined | Error)[]>
+  readMany(keys: readonly string[]): Promise<readonly (Uint8Array | null | undefined | Error)[]>
   acquire(request: AcquireRequest): Promise<Acquired>
   publish(request: PublishRequest): Promise<Published>
   /** Renews the head of the frame `seen`, body untouched. */

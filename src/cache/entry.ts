@@ -24,14 +24,17 @@ export interface EntryInit {
   /** Bytes that it counts for in memory. */
   readonly size: number
   readonly now: number
-  /** Oldest age in memory. */
-  readonly memoryTtlMs: number
-  readonly earlyRefresh: EarlyRefresh | undefined
-  readonly seed: number
   /** Count of gaps in hearing when the value's read or load began. */
   readonly trust: number
   /** Count of changes by tag (`Tags.tick`) as of which it is right. */
   readonly tick: number
+}
+
+export interface EntryBounds {
+  /** Oldest age in memory. */
+  readonly memoryTtlMs: number
+  readonly earlyRefresh: EarlyRefresh | undefined
+  readonly seed: number
 }
 
 export interface Confirmed {
@@ -67,7 +70,7 @@ export class Entry implements Instants {
   /** When its time in memory ends, where that is bounded. */
   memoryUntil: number | undefined
 
-  constructor(init: EntryInit) {
+  constructor(init: EntryInit, bounds: EntryBounds) {
     const { head, now } = init
     this.stamp = head.stamp
     this.startedAt = head.startedAt
@@ -88,10 +91,10 @@ export class Entry implements Instants {
     this.tick = init.tick
     this.trust = init.trust
     this.refreshAt =
-      head.negative || init.earlyRefresh === undefined
+      head.negative || bounds.earlyRefresh === undefined
         ? head.freshUntil
-        : refreshAt(head, init.earlyRefresh, exponentialDraw(init.seed, head.stamp))
-    this.memoryUntil = until(now, init.memoryTtlMs)
+        : refreshAt(head, bounds.earlyRefresh, exponentialDraw(bounds.seed, head.stamp))
+    this.memoryUntil = until(now, bounds.memoryTtlMs)
     this.hotUntil = 0
     this.#reckonHot()
   }
@@ -156,11 +159,20 @@ export function isAlive(entry: Entry, now: number): boolean {
 export function localHead(head: Head, offsetMs: number, now: number): Head {
   const ahead = Math.max(0, head.storedAt - offsetMs - now)
   const shift = offsetMs + ahead
+  // Written out: a spread costs as much as the decoding of a small value.
   return {
-    ...head,
+    stamp: head.stamp,
     startedAt: head.startedAt - shift,
     storedAt: head.storedAt - shift,
     freshUntil: head.freshUntil - shift,
+    staleWhileRevalidateMs: head.staleWhileRevalidateMs,
+    staleIfErrorMs: head.staleIfErrorMs,
+    deltaMs: head.deltaMs,
+    asOf: head.asOf,
+    negative: head.negative,
+    uncacheable: head.uncacheable,
+    tags: head.tags,
+    meta: head.meta,
   }
 }
 

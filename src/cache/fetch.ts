@@ -254,12 +254,8 @@ function accept(
   const { target, since } = work
   const { key, source } = target
   const { outdated } = flight
-  const entry = takeIn(engine, source, key, {
-    bytes: got.frame,
-    known: work.known,
-    trust: got.trust,
-    outdated,
-  })
+  const { frame, trust } = got
+  const entry = takeIn(engine, source, frame, { key, known: work.known, trust, outdated })
   if (!(entry instanceof Entry)) {
     if (entry.why === 'unknown') return { lookUp: entry.labels }
     work.known = undefined

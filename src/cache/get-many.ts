@@ -39,35 +39,35 @@ export async function getMany(
   args: readonly unknown[],
   call: ResolvedCall | undefined,
 ): Promise<readonly unknown[]> {
-  const positions = seated(engine, asking, args)
+  const keys = args.map(asking.keyFor)
+  const seats = seated(engine, asking, args, keys)
   const values: unknown[] = []
   const missing: number[] = []
-  for (const [n, { arg, key, seat }] of positions.entries()) {
-    const value = call === undefined ? asking.fromMemory(arg, key, seat) : nothing
+  for (const [n, key] of keys.entries()) {
+    const seat = seats?.[n]
+    const value = call === undefined ? asking.fromMemory(args[n], key, seat) : nothing
     if (value === nothing) missing.push(n)
     else seat?.leaveUntaken()
     values.push(value)
   }
   if (missing.length === 0) return values
-  const looking = call === undefined ? lookAt(engine, asking, positions, missing) : undefined
-  const found = looking === undefined ? undefined : await looking
-  for (const n of missing) {
-    const at = positions[n]!
-    const looked = found?.get(at.key)
-    const value = looked === undefined ? nothing : asking.fromLook(looked, at.key)
+  const looking = call === undefined ? lookAt(engine, asking, keys, missing) : undefined
+  const looked = looking === undefined ? undefined : await looking
+  for (const [at, n] of missing.entries()) {
+    const key = keys[n]!
+    const seat = seats?.[n]
+    const found = looked?.[at]
+    const value = found === undefined ? nothing : asking.fromLook(found, key)
     if (value !== nothing) {
-      at.seat?.leaveUntaken()
+      seat?.leaveUntaken()
       values[n] = value
       continue
     }
-    const loading = asking.load(at, call, looked)
+    const loading = asking.load({ arg: args[n], key, seat }, call, found)
     values[n] = new Pending(loading)
-    const { seat } = at
-    if (seat !== undefined)
-      loading.then(
-        () => seat.leaveUntaken(),
-        () => seat.leaveUntaken(),
-      )
+    if (seat === undefined) continue
+    const leave = (): void => seat.leaveUntaken()
+    loading.then(leave, leave)
   }
   return values
 }
@@ -121,37 +121,38 @@ export function valueOf(got: unknown): unknown {
 }
 
 /** All have their seats before anybody begins; a key that comes again shares what the first one gets. */
-function seated(engine: Engine, asking: Asking, args: readonly unknown[]): readonly Position[] {
-  const { source, keyFor, loadMany } = asking
-  if (loadMany === undefined) {
-    return args.map((arg) => ({ arg, key: keyFor(arg), seat: undefined }))
-  }
+function seated(
+  engine: Engine,
+  { source, keyFor, loadMany }: Asking,
+  args: readonly unknown[],
+  keys: readonly string[],
+): readonly (Seat | undefined)[] | undefined {
+  if (loadMany === undefined) return undefined
   const batch = new Batch(engine, { source, keyFor, loadMany })
-  const keys = args.map(keyFor)
   const seen = new Set<string>()
-  return args.map((arg, n) => {
-    const key = keys[n]!
-    const isFirst = seen.size < seen.add(key).size
-    return { arg, key, seat: isFirst ? batch.seat(key, arg) : undefined }
+  return keys.map((key, n) => {
+    if (seen.has(key)) return undefined
+    seen.add(key)
+    return batch.seat(key, args[n])
   })
 }
 
-/** What the store has of the keys that nobody is at work on. */
+/** What the store has of those that memory lacks; `undefined`: not to be asked about all of them. */
 function lookAt(
   engine: Engine,
   { source }: Asking,
-  positions: readonly Position[],
+  keys: readonly string[],
   missing: readonly number[],
-): Promise<ReadonlyMap<string, Found>> | undefined {
-  const keys = new Set<string>()
-  for (const n of missing) {
-    const { key } = positions[n]!
-    if (engine.memory?.get(key) !== undefined || engine.looks.isLooking(key)) continue
-    if (canLookFirst(engine, source, key)) keys.add(key)
-  }
-  if (keys.size === 0) return undefined
-  const looked = [...keys]
-  return engine.looks
-    .atMany(engine, source, looked)
-    .then((found) => new Map(looked.map((key, n) => [key, found[n]!])))
+): Promise<readonly (Found | undefined)[]> | undefined {
+  const { memory } = engine
+  const mayLook = missing.every((n) => {
+    const key = keys[n]!
+    return memory?.get(key) === undefined && canLookFirst(engine, source, key)
+  })
+  if (!mayLook) return undefined
+  return engine.looks.atMany(
+    engine,
+    source,
+    missing.map((n) => keys[n]!),
+  )
 }

@@ -7,13 +7,9 @@ import type { EntryRules } from './options.ts'
 const overheadBytes = 400
 
 /** An entry of this cache: its bounds in memory and its share of every draw are the cache's. */
-export function newEntry(
-  engine: Engine,
-  rules: EntryRules,
-  parts: Omit<EntryInit, 'memoryTtlMs' | 'earlyRefresh' | 'seed'>,
-): Entry {
+export function newEntry(engine: Engine, rules: EntryRules, parts: EntryInit): Entry {
   const { memoryTtlMs, seed } = engine
-  return new Entry({ ...parts, memoryTtlMs, seed, earlyRefresh: rules.earlyRefresh })
+  return new Entry(parts, { memoryTtlMs, seed, earlyRefresh: rules.earlyRefresh })
 }
 
 /** Keeps it, unless what is there is of a later load: an older one that ends later is no news. */

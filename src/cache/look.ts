@@ -34,102 +34,75 @@ const gone: Found = { type: 'gone' }
 const none: Found = { type: 'none', seen: undefined }
 const unreadable: Found = { type: 'none', seen: 'unreadable' }
 
-interface Look {
+/** One key that is being looked at, and what must be known when its bytes come. */
+class Look {
+  readonly key: string
+  /** What memory holds of it, so that the same frame need not be decoded again. */
+  readonly known: Entry | undefined
+  /** Count of gaps in hearing when the bytes were asked for. */
+  readonly trust: number
   /** Let go of at the end: a map that has grown leaves dead tables behind, which hold what it held. */
-  promise: Promise<Found> | undefined
+  promise: Promise<Found> | undefined = undefined
   /** Of many at once, of which it is the `n`th: its own promise is made only if somebody joins. */
-  many: Promise<readonly Found[]> | undefined
-  readonly n: number
-  outdated: boolean
+  many: Promise<readonly (Found | undefined)[]> | undefined = undefined
+  n = 0
+  outdated = false
+
+  constructor(key: string, known: Entry | undefined, trust: number) {
+    this.key = key
+    this.known = known
+    this.trust = trust
+  }
 }
 
 export class Looks {
   readonly #byKey = new Map<string, Look>()
 
-  /** `known`: what memory holds of it, so that the same frame need not be decoded again. */
   at(engine: Engine, source: Source, key: string, known: Entry | undefined): Promise<Found> {
     const running = this.#byKey.get(key)
-    if (running?.promise !== undefined) return running.promise
-    if (running?.many !== undefined) {
-      const { many, n } = running
-      return (running.promise = many.then((all) => all[n]!))
+    if (running !== undefined) {
+      return (running.promise ??= running.many!.then((all) => all[running.n]!))
     }
-    const look: Look = { promise: undefined, many: undefined, n: 0, outdated: false }
-    const taking = this.#taking(engine, source, { key, known, look })
-    look.promise = engine.store!.read(key, taking.take, taking.lost)
+    const look = new Look(key, known, engine.hearing.trust)
+    const current = currentTags(engine)
     this.#byKey.set(key, look)
+    look.promise = engine.store!.read(
+      key,
+      (bytes) => this.#takeCurrent(engine, source, look, { bytes, current }),
+      () => this.#end(look, gone),
+    )
     return look.promise
   }
 
-  /** At many keys of which memory holds nothing, in one round trip. */
-  atMany(engine: Engine, source: Source, keys: readonly string[]): Promise<readonly Found[]> {
-    const looks: Look[] = []
-    const takings = keys.map((key, n) => {
-      const look: Look = { promise: undefined, many: undefined, n, outdated: false }
-      looks.push(look)
-      return this.#taking(engine, source, { key, known: undefined, look })
-    })
-    const many = engine.store!.readMany(
-      keys,
-      (bytes, n) => takings[n]!.take(bytes),
-      (n) => takings[n]!.lost(),
-    )
-    for (const [n, look] of looks.entries()) {
-      look.many = many
-      this.#byKey.set(keys[n]!, look)
-    }
-    return many
-  }
-
-  isLooking(key: string): boolean {
-    return this.#byKey.has(key)
-  }
-
-  #taking(
+  /**
+   * At many keys of which memory holds nothing, in one round trip. In their order; `undefined` for
+   * those that somebody looks at already, as for a key that comes again.
+   */
+  async atMany(
     engine: Engine,
     source: Source,
-    at: { readonly key: string; readonly known: Entry | undefined; readonly look: Look },
-  ): {
-    take(bytes: Uint8Array | undefined): Found | Promise<Found>
-    lost(): Found
-  } {
-    const { key, known, look } = at
+    keys: readonly string[],
+  ): Promise<readonly (Found | undefined)[]> {
     const { trust } = engine.hearing
-    const end = <T>(found: T): T => {
-      if (this.#byKey.get(key) === look) this.#byKey.delete(key)
-      look.promise = undefined
-      look.many = undefined
-      return found
-    }
-    const take = (bytes: Uint8Array | undefined, again = false): Found | Promise<Found> => {
-      if (bytes === undefined) {
-        if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
-        return end(none)
-      }
-      const { outdated } = look
-      const entry = takeIn(engine, source, key, { bytes, known, trust, outdated })
-      if (entry instanceof Entry) {
-        return end({ type: 'entry', entry, outdated, changes: engine.changes })
-      }
-      if (entry.why === 'unknown' && !again) {
-        return lookUpTags(engine, entry.labels).then(
-          () => take(bytes, true),
-          () => end(unreadable),
-        )
-      }
-      return end(entry.why === 'gone' ? { type: 'none', seen: entry.stamp } : unreadable)
-    }
     const current = currentTags(engine)
-    return {
-      lost: () => end(gone),
-      take: (bytes) => {
-        if (current === undefined) return take(bytes)
-        return current.then(
-          () => take(bytes),
-          () => end(bytes === undefined ? none : unreadable),
-        )
-      },
-    }
+    const looks: Look[] = []
+    const asked: string[] = []
+    const looked = keys.map((key) => {
+      if (this.#byKey.has(key)) return -1
+      const look = new Look(key, undefined, trust)
+      this.#byKey.set(key, look)
+      asked.push(key)
+      look.n = looks.push(look) - 1
+      return look.n
+    })
+    const many = engine.store!.readMany<Found>(
+      asked,
+      (bytes, n) => this.#takeCurrent(engine, source, looks[n]!, { bytes, current }),
+      (n) => this.#end(looks[n]!, gone),
+    )
+    for (const look of looks) look.many = many
+    const found = await many
+    return looks.length === keys.length ? found : looked.map((n) => found[n])
   }
 
   outdate(key: string): void {
@@ -138,6 +111,56 @@ export class Looks {
     look.outdated = true
     this.#byKey.delete(key)
   }
+
+  #takeCurrent(
+    engine: Engine,
+    source: Source,
+    look: Look,
+    got: { readonly bytes: Bytes; readonly current: Promise<void> | undefined },
+  ): Found | Promise<Found> {
+    const { bytes, current } = got
+    if (current === undefined) return this.#take(engine, source, look, bytes)
+    return current.then(
+      () => this.#take(engine, source, look, bytes),
+      () => this.#end(look, bytes === undefined ? none : unreadable),
+    )
+  }
+
+  #take(engine: Engine, source: Source, look: Look, bytes: Bytes): Found | Promise<Found> {
+    const { key, known } = look
+    if (bytes === undefined) {
+      if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
+      return this.#end(look, none)
+    }
+    const got = takeIn(engine, source, bytes, look)
+    if (got instanceof Entry) return this.#end(look, entryFound(engine, look, got))
+    if (got.why !== 'unknown') {
+      return this.#end(look, got.why === 'gone' ? { type: 'none', seen: got.stamp } : unreadable)
+    }
+    return lookUpTags(engine, got.labels).then(
+      () => {
+        const again = takeIn(engine, source, bytes, look)
+        return this.#end(
+          look,
+          again instanceof Entry ? entryFound(engine, look, again) : unreadable,
+        )
+      },
+      () => this.#end(look, unreadable),
+    )
+  }
+
+  #end(look: Look, found: Found): Found {
+    if (this.#byKey.get(look.key) === look) this.#byKey.delete(look.key)
+    look.promise = undefined
+    look.many = undefined
+    return found
+  }
+}
+
+type Bytes = Uint8Array | undefined
+
+function entryFound(engine: Engine, { outdated }: Look, entry: Entry): Found {
+  return { type: 'entry', entry, outdated, changes: engine.changes }
 }
 
 /**
@@ -149,7 +172,7 @@ export function isOvertaken(engine: Engine, found: Found & { type: 'entry' }): b
 }
 
 export interface Taken {
-  readonly bytes: Uint8Array
+  readonly key: string
   readonly known: Entry | undefined
   /** Count of gaps in hearing when the bytes were asked for. */
   readonly trust: number
@@ -167,19 +190,19 @@ export type Refused =
 const refused: Refused = { why: 'unreadable' }
 
 /** A frame becomes an entry of this process. Unreadable ones are a miss, and an event. */
-export function takeIn(engine: Engine, source: Source, key: string, taken: Taken): Entry | Refused {
-  const { rules, counters, name } = source
-  const { known, trust } = taken
-  const failed = (why: string): Refused => {
-    counters.unreadable++
-    engine.listeners.tell('unreadable', () => ({ name, key, why }))
-    return refused
-  }
-  const opened = openFrame(taken.bytes, crc)
-  if (opened.type === 'unreadable') return failed(opened.why)
+export function takeIn(
+  engine: Engine,
+  source: Source,
+  bytes: Uint8Array,
+  taken: Taken,
+): Entry | Refused {
+  const { rules } = source
+  const { key, known, trust } = taken
+  const opened = openFrame(bytes, crc)
+  if (opened.type === 'unreadable') return unreadableFrame(engine, source, key, opened.why)
   const { payload } = opened
   if (opened.codec !== rules.codec.id && opened.head.uncacheable === undefined)
-    return failed('codec')
+    return unreadableFrame(engine, source, key, 'codec')
   const now = engine.clock.now()
   const { offsetMs } = engine.hearing
   const verdict = engine.tags.judge(opened.head, source.labels, key, now + offsetMs)
@@ -205,7 +228,7 @@ export function takeIn(engine: Engine, source: Source, key: string, taken: Taken
     if (rules.values === 'clone') value = undefined
     if (head.meta !== undefined) meta = deepFreeze(rules.codec.decode(head.meta))
   } catch {
-    return failed('undecodable')
+    return unreadableFrame(engine, source, key, 'undecodable')
   }
   const entry = newEntry(engine, rules, {
     head,
@@ -225,4 +248,11 @@ export function takeIn(engine: Engine, source: Source, key: string, taken: Taken
   const mayKeep = !taken.outdated && engine.store?.session.fromReplica !== true
   if (mayKeep && usesMemory(engine, rules)) keep(engine, key, entry)
   return entry
+}
+
+function unreadableFrame(engine: Engine, source: Source, key: string, why: string): Refused {
+  const { counters, name } = source
+  counters.unreadable++
+  engine.listeners.tell('unreadable', () => ({ name, key, why }))
+  return refused
 }

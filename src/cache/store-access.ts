@@ -122,7 +122,7 @@ export class StoreAccess {
               this.#options.onFailed('read', bytes)
               return lost(n)
             }
-            const one = take(bytes, n)
+            const one = take(bytes ?? undefined, n)
             later ||= one instanceof Promise
             return one
           })

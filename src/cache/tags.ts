@@ -168,6 +168,7 @@ export class Tags {
   judge(head: Head, labels: readonly Label[], key: string, now: number): Verdict | undefined {
     const { asOf } = head
     if (asOf < this.#floor) return 'gone'
+    if (this.#known.size === 0 && asOf >= this.#since) return undefined
     let unknown = false
     let expired = 0
     let pendingExpired = false

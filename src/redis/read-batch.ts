@@ -37,15 +37,13 @@ export class ReadBatch {
   }
 
   /** In one command, or in several of the most keys that one may have. */
-  async readMany(keys: readonly string[]): Promise<readonly (Bytes | undefined | Error)[]> {
+  async readMany(keys: readonly string[]): Promise<readonly (Bytes | null | undefined | Error)[]> {
     if (!this.#mayBatch || keys.length === 1) return this.#oneByOne(keys)
     const chunks: (readonly string[])[] = []
     for (let from = 0; from < keys.length; from += most) chunks.push(keys.slice(from, from + most))
     try {
       const replies = await Promise.all(chunks.map((chunk) => this.#commands.mget(chunk)))
-      return (replies.length === 1 ? replies[0]! : replies.flat()).map(
-        (frame) => frame ?? undefined,
-      )
+      return replies.length === 1 ? replies[0]! : replies.flat()
     } catch (error) {
       if (refusalOf(error) === undefined) throw error
       this.#mayBatch = false

@@ -97,7 +97,7 @@ export class RedisSession implements StoreSession {
     return this.#reads.read(this.#layout.frameKey(key))
   }
 
-  readMany(keys: readonly string[]): Promise<readonly (Uint8Array | undefined | Error)[]> {
+  readMany(keys: readonly string[]): Promise<readonly (Uint8Array | null | undefined | Error)[]> {
     return this.#reads.readMany(keys.map((key) => this.#layout.frameKey(key)))
   }
 
