@@ -17,6 +17,8 @@ export interface Flavour {
   readonly flavour: string
   readonly major: 5 | 6
   readonly RESP: 2 | 3
+  /** The protocol that this major speaks when it is told nothing. */
+  readonly isUsual: boolean
   readonly redis: Factories
 }
 
@@ -30,6 +32,7 @@ export const flavours: readonly Flavour[] = majors.flatMap(({ major, redis }) =>
     flavour: `node-redis ${major} over RESP${RESP}`,
     major,
     RESP,
+    isUsual: RESP === (major === 5 ? 2 : 3),
     redis,
   })),
 )
@@ -57,10 +60,13 @@ export function nodeRedisClients({ redis, RESP }: Flavour) {
       client.connect().catch(() => {})
       return client
     },
-    async cluster({ addresses }: RedisCluster, options: object = {}): Promise<TestCluster> {
+    laterCluster({ addresses }: RedisCluster, options: object = {}): TestCluster {
       const rootNodes = addresses.map(({ host, port }) => ({ socket: { host, port } }))
-      const cluster = keep(redis.createCluster({ RESP, rootNodes, ...options }) as TestCluster)
-      cluster.on('error', () => {})
+      const cluster = redis.createCluster({ RESP, rootNodes, ...options }) as TestCluster
+      return keep(cluster).on('error', () => {})
+    },
+    async cluster(rig: RedisCluster, options: object = {}): Promise<TestCluster> {
+      const cluster = this.laterCluster(rig, options)
       await cluster.connect()
       return cluster
     },
