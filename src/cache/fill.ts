@@ -186,11 +186,9 @@ function settledBy(
   key: string,
   loaded: { readonly startedAt: number; readonly tags: readonly Label[] },
 ): number {
-  if (!engine.tags.isSettling) return Infinity
   const { offsetMs } = engine.hearing
   const { startedAt, tags } = loaded
-  const until = engine.tags.settledAt(startedAt + offsetMs, source.labels, tags, key)
-  return until === 0 ? Infinity : until - offsetMs
+  return engine.tags.settles(startedAt + offsetMs, source.labels, tags, key) - offsetMs
 }
 
 /** Publishes, then keeps. Never rejects: its callers have been answered already. */

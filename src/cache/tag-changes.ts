@@ -37,8 +37,9 @@ export async function changeTags(
   const { what, settleMs } = change
   const { tags, hearing, clock, store } = engine
   const kind = kindOf[what]!
-  tags.begin(kind, labels, clock.now() + hearing.offsetMs)
-  if (settleMs > 0) tags.settle(labels, clock.now() + hearing.offsetMs + settleMs)
+  const now = clock.now() + hearing.offsetMs
+  tags.begin(kind, labels, now)
+  if (settleMs > 0) tags.settle(labels, now + settleMs, now)
   applyTags(engine, labels)
   if (kind === 'gone' && labels.includes(everything)) engine.memory?.clear()
   if (store === undefined) return tags.end(kind, labels)
@@ -52,6 +53,7 @@ export async function changeTags(
         session.bump({ labels: some, kind, settleMs, id, known: tags.highest }),
       )
       tags.confirm(kind, some, bumped)
+      if (settleMs > 0) tags.settle(some, bumped.until, now)
       engine.tagOutbox.taken(some, what)
     } catch (error) {
       engine.tagOutbox.missed(some, what)
@@ -88,13 +90,14 @@ export async function settleKeys(
   settleMs: number,
 ): Promise<void> {
   const { tags, hearing, clock, store } = engine
-  tags.settle(labels, clock.now() + hearing.offsetMs + settleMs)
+  const now = clock.now() + hearing.offsetMs
+  tags.settle(labels, now + settleMs, now)
   for (let from = 0; store !== undefined && from < labels.length; from += most) {
     const some = labels.slice(from, from + most)
     const id = engine.newToken()
     const request = { labels: some, kind: 'settle', settleMs, id, known: tags.highest } as const
     const { until } = await store.call('bump', (session) => session.bump(request))
-    tags.settle(some, until)
+    tags.settle(some, until, now)
   }
 }
 

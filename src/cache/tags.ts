@@ -10,7 +10,9 @@
  * began as of it cannot have missed one of them.
  */
 import type { Head } from '../core/head.ts'
+import { EpochCount } from '../core/epoch-count.ts'
 import { keyLabel, type Label } from '../core/labels.ts'
+import { Settling } from '../core/settling.ts'
 import type { Bumped, BusMessage, EpochNews, EpochsRequest, Mark, Token } from '../ports.ts'
 
 interface Known {
@@ -23,8 +25,6 @@ interface Known {
   /** Changes of our own that are on their way to the store: its frames are not believed. */
   pendingGone: number
   pendingExpired: number
-  /** What began to load before this instant is used no longer than that. */
-  settledAt: number
 }
 
 /** `undefined`: valid as it stands. `unknown`: its labels must be looked up first. */
@@ -34,14 +34,11 @@ export type Kind = 'gone' | 'expired'
 
 /** About 3 MB. What is dropped is looked up again where it is needed. */
 const mostKnown = 20_000
-const settledKeptMs = 10_000
 
 export class Tags {
   readonly #missed: (label: Label) => Kind | undefined
   /** Changes by tag that became known here. */
   tick = 0
-  /** Every change up to this epoch is known. */
-  highest = 0
   /** Frames as of earlier than this are invalid, whatever their tags. */
   #floor = 0
   /** Changes of later epochs are all in `#known`. */
@@ -49,10 +46,9 @@ export class Tags {
   /** Entries as of an earlier tick may have missed something. */
   #lostTick = 0
   readonly #known = new Map<Label, Known>()
-  readonly #settling = new Set<Label>()
+  readonly #settling = new Settling()
+  readonly #count = new EpochCount()
   readonly #sent = new Set<Token>()
-  /** Heard of, with something missing before it. */
-  #ahead: { readonly from: number; to: number } | undefined
   /** The subscription (`Hearing.subscription`) in which all was asked for and has been heard since. */
   followed: number | undefined
   /** A question under way, for all that is read in one turn. */
@@ -65,11 +61,12 @@ export class Tags {
 
   /** Nothing is known to be missing. */
   get isWhole(): boolean {
-    return this.#ahead === undefined
+    return this.#count.isWhole
   }
 
-  get isSettling(): boolean {
-    return this.#settling.size > 0
+  /** Every change up to this epoch is known. */
+  get highest(): number {
+    return this.#count.highest
   }
 
   request(labels: readonly Label[] = [], settling = true): EpochsRequest {
@@ -96,11 +93,11 @@ export class Tags {
       known.gone ??= 0
       known.expired ??= 0
     }
-    for (const { label, until } of news.settling) this.#settle(label, until)
-    this.#reach(news.highest)
+    for (const { label, until } of news.settling) this.settle([label], until, news.time)
+    this.#count.reach(news.highest)
     if (begunAnew || (lacking && !isFirst)) this.#lostTick = tick
     if (changed || this.#lostTick === tick) this.tick = tick
-    this.#trim(news.time)
+    this.#trim()
   }
 
   /** A change that somebody tells of. */
@@ -116,9 +113,9 @@ export class Tags {
       }
       if (changed && !isOwn) this.tick = tick
     }
-    if (until > 0) this.settle(labels, until)
-    this.#follow(previous, epoch)
-    this.#trim(now)
+    if (until > 0) this.settle(labels, until, now)
+    this.#count.follow(previous, epoch)
+    this.#trim()
   }
 
   /** A change of our own, applied here when it is called. */
@@ -149,8 +146,7 @@ export class Tags {
       const known = this.#at(label)
       known[kind] = Math.max(known[kind] ?? 0, bumped.epoch)
     }
-    if (bumped.until > 0) this.settle(labels, bumped.until)
-    this.#follow(bumped.previous, bumped.epoch, true)
+    this.#count.confirm(bumped.previous, bumped.epoch)
   }
 
   /** What `begin` began is confirmed, or waits elsewhere, or there is no store that could take it. */
@@ -160,15 +156,15 @@ export class Tags {
   }
 
   /** What began to load before `until` is used no longer than that. */
-  settle(labels: readonly Label[], until: number): void {
-    for (const label of labels) this.#settle(label, until)
+  settle(labels: readonly Label[], until: number, now: number): void {
+    this.#settling.add(labels, until, now)
   }
 
   /** May a frame be used? `labels`: those of its reader. */
   judge(head: Head, labels: readonly Label[], key: string, now: number): Verdict | undefined {
     const { asOf } = head
     if (asOf < this.#floor) return 'gone'
-    if (this.#known.size === 0 && asOf >= this.#since) return undefined
+    if (this.#known.size === 0 && this.#settling.isEmpty && asOf >= this.#since) return undefined
     let unknown = false
     let expired = 0
     let pendingExpired = false
@@ -193,29 +189,22 @@ export class Tags {
       }
     }
     if (unknown) return 'unknown'
-    const until =
-      this.#settling.size > 0 ? this.settledAt(head.startedAt, labels, head.tags, key) : 0
-    if (until > 0 && now >= until) return 'gone'
-    if (expired === 0 && !pendingExpired && until === 0) return undefined
+    const until = this.settles(head.startedAt, labels, head.tags, key)
+    if (now >= until) return 'gone'
+    if (expired === 0 && !pendingExpired && until === Infinity) return undefined
     const expiredAt = pendingExpired ? now : expired > 0 ? expired / 1_000 : Infinity
-    return { expiredAt, until: until > 0 ? until : Infinity }
+    return { expiredAt, until }
   }
 
-  /** The instant at which what began to load at `startedAt` is to be gone; 0: it may stay. */
-  settledAt(
+  /** Until when what began to load at `startedAt` may be used, by its labels and its own key. */
+  settles(
     startedAt: number,
     labels: readonly Label[],
     tags: readonly Label[],
     key: string,
   ): number {
-    let until = 0
-    for (const label of [...labels, ...tags, keyLabel(key)]) {
-      const known = this.#settling.has(label) ? this.#known.get(label) : undefined
-      if (known !== undefined && startedAt < known.settledAt) {
-        until = until === 0 ? known.settledAt : Math.min(until, known.settledAt)
-      }
-    }
-    return until
+    if (this.#settling.isEmpty) return Infinity
+    return this.#settling.until(startedAt, [...labels, ...tags, keyLabel(key)])
   }
 
   /** The last tick later than `tick` at which one of the labels changed; 0: none did. */
@@ -254,7 +243,6 @@ export class Tags {
         expiredAt: Infinity,
         pendingGone: 0,
         pendingExpired: 0,
-        settledAt: 0,
       }
       this.#known.set(label, known)
     }
@@ -280,40 +268,12 @@ export class Tags {
     return true
   }
 
-  #settle(label: Label, until: number): void {
-    const known = this.#at(label)
-    known.settledAt = Math.max(known.settledAt, until)
-    this.#settling.add(label)
-  }
-
-  /** The change after `previous` became known. Our own may overtake what came before it: no gap yet. */
-  #follow(previous: number, epoch: number, isOwn = false): void {
-    if (epoch <= this.highest) return
-    if (previous <= this.highest) this.#reach(epoch)
-    else if (isOwn) return
-    else if (this.#ahead?.to === previous) this.#ahead.to = epoch
-    else this.#ahead = { from: previous, to: epoch }
-  }
-
-  #reach(epoch: number): void {
-    this.highest = Math.max(this.highest, epoch)
-    if (this.#ahead === undefined || this.#ahead.from > this.highest) return
-    this.highest = Math.max(this.highest, this.#ahead.to)
-    this.#ahead = undefined
-  }
-
-  #trim(storeNow: number): void {
-    for (const label of this.#settling) {
-      const known = this.#known.get(label)
-      if (known !== undefined && known.settledAt + settledKeptMs > storeNow) break
-      this.#settling.delete(label)
-    }
+  #trim(): void {
     if (this.#known.size <= mostKnown) return
     for (const [label, known] of this.#known) {
       if (this.#known.size <= mostKnown) return
       if (known.pendingGone + known.pendingExpired > 0) continue
       this.#known.delete(label)
-      this.#settling.delete(label)
       this.#since = Math.max(this.#since, known.gone ?? 0, known.expired ?? 0)
       this.#lostTick = Math.max(this.#lostTick, known.goneTick, known.expiredTick)
     }

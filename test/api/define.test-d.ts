@@ -185,3 +185,40 @@ function byId<Row>(name: string, find: (id: number) => Promise<Row>): Resource<n
   return cache.define<number, Row>({ name, load: (id) => find(id) }) as Resource<number, Row>
 }
 is<Same<ReturnType<typeof byId<Product>>, Resource<number, Product>>>(true)
+
+// Tags see the value and the argument; a batch gives a list, or a Map where absent can mean null.
+const users = cache.define({
+  name: 'users',
+  load: async (id: number): Promise<Product | null> => db.find(id),
+  loadMany: async (ids, ctx) => {
+    is<Same<typeof ids, readonly number[]>>(true)
+    const { tags, ttl } = ctx.entry(ids[0]!)
+    tags('a', 'b')
+    ttl('5s')
+    // @ts-expect-error of another type than the argument
+    ctx.entry('one')
+    return new Map(ids.map((id): [number, Product | Error] => [id, { id, name: 'x' }]))
+  },
+  tags: (value, id) => [`user:${id}`, ...(value === null ? [] : [value.name])],
+})
+is<Same<Awaited<ReturnType<typeof users.getMany>>, (Product | null)[]>>(true)
+cache.define({
+  name: 'strict',
+  load: async (id: number): Promise<Product> => ({ id, name: '' }),
+  // @ts-expect-error absent would mean null, which the value cannot be
+  loadMany: async (ids) => new Map(ids.map((id): [number, Product] => [id, { id, name: 'x' }])),
+})
+cache.define({
+  name: 'in-order',
+  load: async (id: number): Promise<Product> => ({ id, name: '' }),
+  loadMany: async (ids) => ids.map((id) => (id > 0 ? { id, name: 'x' } : new Error('none'))),
+  tags: ['all'],
+})
+void cache.invalidateTags('a', { settle: '2s' })
+void cache.invalidateTags(['a', 'b'] as const)
+void cache.expireTags(['a'])
+void users.clear()
+void cache.expireAll()
+void users.invalidate(1, { settle: undefined })
+// @ts-expect-error expireTags does not settle
+void cache.expireTags('a', { settle: '2s' })
