@@ -129,7 +129,9 @@ function withRest(
 
 function readBump(id: string, rest: Buffer): BusMessage | undefined {
   const letter = rest.toString('latin1', 0, 1)
-  const kind = (Object.keys(bumpKinds) as (keyof typeof bumpKinds)[]).find((name) => bumpKinds[name] === letter)
+  const kind = (Object.keys(bumpKinds) as (keyof typeof bumpKinds)[]).find(
+    (name) => bumpKinds[name] === letter,
+  )
   if (kind === undefined || rest.length < 25) return undefined
   const [epoch, previous, until] = [1, 9, 17].map((at) => rest.readDoubleBE(at)) as [
     number,
@@ -147,4 +149,3 @@ function readBump(id: string, rest: Buffer): BusMessage | undefined {
   }
   return { type: 'bumped', id, kind, labels, epoch, previous, until }
 }
-

@@ -126,8 +126,7 @@ async function run(schedule: readonly Step[], entry: EntryDefaults, world: World
         clock: base,
         // With the version of when it was sent: it may be held back on its way.
         onMessage: (message) => {
-          const { type } = message
-          const at = type === 'beat' ? 0 : version[message.key.slice(-1) as Key]
+          const at = 'key' in message ? version[message.key.slice(-1) as Key] : 0
           scope.onMessage(Object.assign({ ...message }, { at }))
         },
       }),
