@@ -296,10 +296,13 @@ describe.each([...flavours])('a cluster, $flavour', (flavour) => {
       }
     })()
     await rig.successorOf(lost)
-    await shares(a, b, 'k')
-    reading = false
-    await reader
-    await lost.restart()
+    try {
+      await shares(a, b, 'k')
+    } finally {
+      reading = false
+      await reader
+      await lost.restart()
+    }
     await rig.settled()
     await well(a, b)
   }, 60_000)

@@ -70,11 +70,12 @@ export function nodeRedisClients({ redis, RESP }: Flavour) {
       await cluster.connect()
       return cluster
     },
-    async sentinel(rig: RedisSentinel, options: object = {}): Promise<TestSentinel> {
-      const { name, sentinels } = rig
+    laterSentinel({ name, sentinels }: RedisSentinel, options: object = {}): TestSentinel {
       const all = { RESP, name, sentinelRootNodes: [...sentinels], ...options }
-      const sentinel = keep(redis.createSentinel(all) as TestSentinel)
-      sentinel.on('error', () => {})
+      return keep(redis.createSentinel(all) as TestSentinel).on('error', () => {})
+    },
+    async sentinel(rig: RedisSentinel, options: object = {}): Promise<TestSentinel> {
+      const sentinel = this.laterSentinel(rig, options)
       await sentinel.connect()
       return sentinel
     },
