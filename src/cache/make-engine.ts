@@ -70,7 +70,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
         outbox.repeatRecent()
         tagOutbox.repeatRecent()
       },
-      asks: () => tags.request(),
+      asks: () => tags.request([], !tags.isCurrent(hearing.subscription)),
       onNews: (news, asked, subscription) => learn(engine, { news, asked, subscription }),
     },
     storePort === undefined,

@@ -133,9 +133,7 @@ export function learn(
 export function currentTags(engine: Engine): Promise<void> | undefined {
   const { tags, hearing, clock, store } = engine
   if (store === undefined) return undefined
-  if (tags.isWhole && tags.followed === hearing.subscription && hearing.hears(clock.now())) {
-    return undefined
-  }
+  if (tags.isCurrent(hearing.subscription) && hearing.hears(clock.now())) return undefined
   if (tags.asking !== undefined) return tags.asking
   tags.asking = lookUpTags(engine, [])
   // Whoever waits for it is told; nobody may wait by then.

@@ -59,9 +59,9 @@ export class Tags {
     this.#missed = missed
   }
 
-  /** Nothing is known to be missing. */
-  get isWhole(): boolean {
-    return this.#count.isWhole
+  /** All that came since was heard in this subscription, and nothing of it is known to be missing. */
+  isCurrent(subscription: number): boolean {
+    return this.followed === subscription && this.#count.isWhole
   }
 
   /** Every change up to this epoch is known. */

@@ -7,6 +7,8 @@ import type { Label } from './labels.ts'
 
 /** For what was loaded by a process that was deaf by then, and comes to light later. */
 const keptMs = 10_000
+/** As in the store. Beyond that the oldest are forgotten: their sources have had the longest to settle. */
+const most = 100_000
 
 export class Settling {
   readonly #until = new Map<Label, number>()
@@ -22,7 +24,7 @@ export class Settling {
       this.#until.set(label, Math.max(before, until))
     }
     for (const [label, ended] of this.#until) {
-      if (ended + keptMs > now) break
+      if (ended + keptMs > now && this.#until.size <= most) break
       this.#until.delete(label)
     }
   }
