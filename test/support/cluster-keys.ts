@@ -44,3 +44,12 @@ export async function spreadKeys(
   const all = [...(await keysByMaster(cluster, Math.ceil(count / 3), place)).values()]
   return Array.from({ length: count }, (_, n) => all[n % all.length]![Math.floor(n / all.length)]!)
 }
+
+/** `count` keys whose entries lie in one slot. */
+export function keysInSlot(slot: number, count: number, place: KeyPlace = {}): readonly string[] {
+  const keys: string[] = []
+  for (let n = 0; keys.length < count; n += 1) {
+    if (slotOfKey(`key-${n}`, place) === slot) keys.push(`key-${n}`)
+  }
+  return keys
+}
