@@ -1,0 +1,155 @@
+// Whole caches by node-redis: one load however many ask, waiters woken by a push, changes heard by
+// everyone; and a script with a cache ends by itself.
+
+import { spawn } from 'node:child_process'
+import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createCache, type Cache } from '../../src/index.ts'
+import { redisStore } from '../../src/redis/node-redis.ts'
+import { flavours, nodeRedisClients } from '../support/node-redis-clients.ts'
+import { sleep, until } from '../support/open-session.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const nowhere = { host: '127.0.0.1', port: 9 }
+
+describe.each([...flavours])('a cache, $flavour', (flavour) => {
+  let server: RedisServer
+  let proxy: TcpProxy
+  const clients = nodeRedisClients(flavour)
+  const caches: Cache[] = []
+  const make = async (count: number) => {
+    const made = Array.from({ length: count }, () =>
+      createCache({
+        namespace: 'herd',
+        ttl: '60s',
+        store: redisStore({ client: clients.make(server) }),
+      }),
+    )
+    caches.push(...made)
+    await until(() => made.every((cache) => cache.health().status === 'ok'))
+    return made as [Cache, Cache, Cache]
+  }
+
+  beforeAll(async () => {
+    server = await startRedisServer()
+    proxy = await startTcpProxy(server.connection as { host: string; port: number })
+  })
+  afterEach(async () => {
+    server.thaw()
+    await Promise.all(caches.splice(0).map((cache) => cache.close()))
+    clients.end()
+    await server.ask('FLUSHALL')
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await server.stop()
+  })
+
+  it('a cold herd runs one load; who waits is told, and does not ask again and again', async () => {
+    const all = await make(3)
+    let runs = 0
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    const load = async () => {
+      runs++
+      await ended
+      return runs
+    }
+    const callers = all.flatMap((cache) =>
+      Array.from({ length: 100 }, () => cache.getOrLoad('cold', load)),
+    )
+    await until(() => runs === 1)
+    await sleep(200)
+    await server.ask('CONFIG', 'RESETSTAT')
+    await sleep(400)
+    const stats = String(await server.ask('INFO', 'commandstats'))
+    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    end()
+    expect(new Set(await Promise.all(callers))).toEqual(new Set([1]))
+    // By chance a beat of each in that time; who polls would have asked more often.
+    expect(calls).toBeLessThanOrEqual(3)
+    expect(runs).toBe(1)
+    const loads = all.map((cache) => cache.counters()['']!.loads)
+    expect(loads.toSorted((one, two) => one - two)).toEqual([0, 0, 1])
+  })
+
+  it('a change is heard by everyone, and the memory of none outlives it', async () => {
+    const all = await make(3)
+    const [a, b] = all
+    let source = 'old'
+    const load = async () => source
+    for (const cache of all) expect(await cache.getOrLoad('k', load)).toBe('old')
+    source = 'new'
+    await b.invalidate('k')
+    expect(await b.getOrLoad('k', load)).toBe('new')
+    const seen = async () => Promise.all(all.map((cache) => cache.getOrLoad('k', load)))
+    for (let n = 0; n < 100 && (await seen()).includes('old'); n++) await sleep(10)
+    expect(await seen()).toEqual(['new', 'new', 'new'])
+    await a.set('k', 'set')
+    for (let n = 0; n < 100 && (await seen()).includes('new'); n++) await sleep(10)
+    expect(await seen()).toEqual(['set', 'set', 'set'])
+  })
+
+  interface End {
+    readonly code: number | null
+    readonly output: string
+    /** From its last word to its end. */
+    readonly lingeredMs: number
+  }
+
+  function run(socket: object, close: boolean): Promise<End> {
+    const from = flavour.major === 5 ? 'redis5' : 'redis'
+    const program = `
+      import { createClient } from '${from}'
+      import { createCache } from 'breakwater'
+      import { redisStore } from 'breakwater/node-redis'
+      const socket = { ...${JSON.stringify(socket)}, reconnectStrategy: 50 }
+      const client = createClient({ socket, RESP: ${flavour.RESP} })
+      client.on('error', () => {})
+      const store = redisStore({ client })
+      const cache = createCache({ namespace: 'ends', ttl: '1h', connectTimeout: '200ms', store })
+      const item = cache.define({ name: 'item', load: async (id) => 'value ' + id })
+      for (let n = 0; n < 10; n++) await item.get(n)
+      await item.set(1, 'x').catch(() => {})
+      await item.invalidate(2).catch(() => {})
+      if (${close}) await cache.close()
+      if (!client.isOpen) throw new Error('closed')
+      client.destroy()
+      console.log('done')
+    `
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program])
+      let output = ''
+      let doneAt = NaN
+      const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
+      const read = (bytes: Buffer): void => {
+        output += bytes.toString()
+        if (/^done$/m.test(output)) doneAt = performance.now()
+      }
+      child.stdout.on('data', read)
+      child.stderr.on('data', read)
+      child.on('close', (code) => {
+        clearTimeout(timer)
+        resolve({ code, output, lingeredMs: performance.now() - doneAt })
+      })
+    })
+  }
+
+  describe.each([true, false])('T159 a script whose cache is closed: %s', (close) => {
+    const expectEnded = (end: End): void => {
+      expect(end).toMatchObject({ code: 0, output: 'done\n' })
+      expect(end.lingeredMs).toBeLessThan(5_000)
+    }
+    it('ends by itself', async () => expectEnded(await run(server.connection, close)))
+    it('ends by itself when its Redis is not there', async () =>
+      expectEnded(await run(nowhere, close)))
+    it('ends by itself when its Redis accepts and says nothing', async () => {
+      proxy.blackhole(true)
+      expectEnded(await run(proxy.connection, close))
+    })
+    it('ends by itself when its Redis is frozen', async () => {
+      server.freeze()
+      expectEnded(await run(server.connection, close))
+    })
+  })
+})
