@@ -7,6 +7,7 @@ import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { newFrame, newToken, put, sameBytes } from '../../src/testing/store-rig.ts'
 import { flavours, nodeRedisClients, type TestCluster } from '../support/node-redis-clients.ts'
+import { runScript } from '../support/node-redis-script.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
 
 describe.each([...flavours])('a cluster, $flavour', (flavour) => {
@@ -264,6 +265,19 @@ describe.each([...flavours])('a cluster, $flavour', (flavour) => {
     await Promise.all(made.map((cache) => cache.close()))
     expect(names()).toEqual(before)
   })
+
+  it.each([true, false])(
+    'T159 a script whose cache is closed (%s) ends by itself',
+    async (close) => {
+      const end = await runScript(flavour, {
+        create: 'createCluster',
+        options: { rootNodes: rig.addresses.map((socket) => ({ socket })) },
+        close,
+      })
+      expect(end).toMatchObject({ code: 0, output: 'done\n' })
+      expect(end.lingeredMs).toBeLessThan(5_000)
+    },
+  )
 
   // These take a while, and the protocol has no part in them.
   if (!flavour.isUsual) return

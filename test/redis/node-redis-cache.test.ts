@@ -1,12 +1,12 @@
 // Whole caches by node-redis: one load however many ask, waiters woken by a push, changes heard by
 // everyone; and a script with a cache ends by itself.
 
-import { spawn } from 'node:child_process'
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { flavours, nodeRedisClients } from '../support/node-redis-clients.ts'
+import { runScript, type End } from '../support/node-redis-script.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -90,50 +90,12 @@ describe.each([...flavours])('a cache, $flavour', (flavour) => {
     expect(await seen()).toEqual(['set', 'set', 'set'])
   })
 
-  interface End {
-    readonly code: number | null
-    readonly output: string
-    /** From its last word to its end. */
-    readonly lingeredMs: number
-  }
-
-  function run(socket: object, close: boolean): Promise<End> {
-    const from = flavour.major === 5 ? 'redis5' : 'redis'
-    const program = `
-      import { createClient } from '${from}'
-      import { createCache } from 'breakwater'
-      import { redisStore } from 'breakwater/node-redis'
-      const socket = { ...${JSON.stringify(socket)}, reconnectStrategy: 50 }
-      const client = createClient({ socket, RESP: ${flavour.RESP} })
-      client.on('error', () => {})
-      const store = redisStore({ client })
-      const cache = createCache({ namespace: 'ends', ttl: '1h', connectTimeout: '200ms', store })
-      const item = cache.define({ name: 'item', load: async (id) => 'value ' + id })
-      for (let n = 0; n < 10; n++) await item.get(n)
-      await item.set(1, 'x').catch(() => {})
-      await item.invalidate(2).catch(() => {})
-      if (${close}) await cache.close()
-      if (!client.isOpen) throw new Error('closed')
-      client.destroy()
-      console.log('done')
-    `
-    return new Promise((resolve) => {
-      const child = spawn(process.execPath, ['--input-type=module', '-e', program])
-      let output = ''
-      let doneAt = NaN
-      const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
-      const read = (bytes: Buffer): void => {
-        output += bytes.toString()
-        if (/^done$/m.test(output)) doneAt = performance.now()
-      }
-      child.stdout.on('data', read)
-      child.stderr.on('data', read)
-      child.on('close', (code) => {
-        clearTimeout(timer)
-        resolve({ code, output, lingeredMs: performance.now() - doneAt })
-      })
+  const run = (socket: object, close: boolean) =>
+    runScript(flavour, {
+      create: 'createClient',
+      options: { socket: { ...socket, reconnectStrategy: 50 } },
+      close,
     })
-  }
 
   describe.each([true, false])('T159 a script whose cache is closed: %s', (close) => {
     const expectEnded = (end: End): void => {
