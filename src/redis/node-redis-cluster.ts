@@ -4,7 +4,8 @@
  * to each node, and costs no more than an MGET of the few keys that would share a slot.
  */
 import type { Bytes, RedisCommands, RedisServer } from './commands.ts'
-import type { ClusterClient, ClusterNode, Word } from './node-redis-client.ts'
+import { AskAround } from './node-redis-ask-around.ts'
+import type { ClusterClient, ClusterNode } from './node-redis-client.ts'
 import { connectAtLast, renewConnection } from './node-redis-connection.ts'
 import { asBytes, keyedCommands } from './node-redis-keyed.ts'
 import { listenTo } from './node-redis-listeners.ts'
@@ -72,7 +73,7 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
 }
 
 /** A node without a client is connected when it is needed (`minimizeConnections`). */
-function canSend({ client }: ClusterNode): boolean {
+export function canSend({ client }: ClusterNode): boolean {
   return client === undefined || client.isReady
 }
 
@@ -85,34 +86,4 @@ function serverOf(cluster: ClusterClient, node: ClusterNode, around: AskAround):
     const client = await cluster.nodeClient(node)
     return client.sendCommand(command, options)
   })
-}
-
-/**
- * node-redis 5 learns of a failover from a MOVED alone, and sends all that would bring one to the
- * lost master. Any other node brings it, when it is asked for a key that is not its own.
- */
-class AskAround {
-  /** One that the user's permissions cover. */
-  key: Word | undefined
-  readonly #cluster: ClusterClient
-  #asking = false
-
-  constructor(cluster: ClusterClient) {
-    this.#cluster = cluster
-  }
-
-  ask(): void {
-    const { key } = this
-    if (this.#asking || key === undefined) return
-    this.#asking = true
-    // Nothing waits long in the queue of a node that is gone.
-    const options = { ...asBytes, timeout: 1_000 }
-    // In the same slot, and not there: whose answer it is, it is short.
-    const absent = typeof key === 'string' ? `${key}?` : Buffer.concat([key, Buffer.from('?')])
-    // Without a key to go by, each goes to the next node.
-    const asked = this.#cluster.masters.map(() =>
-      this.#cluster.sendCommand(undefined, false, ['GET', absent], options),
-    )
-    void Promise.allSettled(asked).then(() => (this.#asking = false))
-  }
 }

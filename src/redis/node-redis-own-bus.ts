@@ -6,6 +6,7 @@
  */
 import type { Subscribe, Subscribed, Subscription } from './commands.ts'
 import type { NodeRedisClient, SingleClient } from './node-redis-client.ts'
+import { canSend } from './node-redis-cluster.ts'
 import { hearOnce } from './node-redis-hear.ts'
 
 const maxRetryMs = 2_000
@@ -69,7 +70,7 @@ function opener(bus: NodeRedisClient): () => Promise<SingleClient> {
       let turn = 0
       return async () => {
         const { masters } = bus.client
-        const usable = masters.filter(({ client }) => client === undefined || client.isReady)
+        const usable = masters.filter(canSend)
         const node = usable[turn++ % usable.length]
         if (node === undefined) throw new Error('the cluster has no master that is connected')
         return duplicate(await bus.client.nodeClient(node))

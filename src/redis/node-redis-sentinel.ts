@@ -15,12 +15,16 @@ import { nodeRedisServer } from './node-redis-server.ts'
 export function sentinelCommands(client: SentinelClient, replicaReads: boolean): RedisCommands {
   const inTurn = firstAlone()
   let watched = false
-  const send = (command: readonly Word[], options: object, reads = false) =>
-    inTurn(() => client.sendCommand(reads && replicaReads, command, options))
+  const send = (command: readonly Word[], options: object) =>
+    inTurn(() => client.sendCommand(false, command, options))
+  const read = (command: readonly Word[]) =>
+    replicaReads ? client.sendCommand(true, command, asBytes) : send(command, asBytes)
   const prefix = keyPrefix(client._keyPrefix)
   const isReady = (): boolean => client.isReady && client.getMasterNode() !== undefined
   return {
-    ...keyedCommands(prefix, (_key, command, reads) => send(command, asBytes, reads)),
+    ...keyedCommands(prefix, (_key, command, reads) =>
+      reads ? read(command) : send(command, asBytes),
+    ),
     // Which one its nodes' clients select cannot be seen: then databases share their channels.
     db: 0,
     fromReplica: replicaReads,
@@ -37,8 +41,7 @@ export function sentinelCommands(client: SentinelClient, replicaReads: boolean):
       const master = client.getMasterNode()
       return [nodeRedisServer(master === undefined ? '' : `${master.host}:${master.port}`, send)]
     },
-    mget: (keys) =>
-      send(['MGET', ...keys.map(prefix.key)], asBytes, true) as Promise<(Buffer | null)[]>,
+    mget: (keys) => read(['MGET', ...keys.map(prefix.key)]) as Promise<(Buffer | null)[]>,
     watch: (onReady) => {
       watched = true
       const end = watchMaster(client, isReady, onReady)

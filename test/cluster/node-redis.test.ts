@@ -255,6 +255,18 @@ describe.each([...flavours])('a cluster, $flavour', (flavour) => {
     })
   }
 
+  it('T091 connections that are made anew: every node answers again', async () => {
+    const client = await clients.cluster(rig)
+    const mine = await session(client)
+    const keys = Array.from({ length: 30 }, (_, n) => `k${n}`)
+    mine.session.reconnect('commands')
+    expect(mine.session.ready).toBe(false)
+    await until(() => client.masters.every((node) => node.client!.isReady))
+    expect(mine.session.ready).toBe(true)
+    for (const key of keys) await put(mine.session, key, newFrame(newToken()))
+    for (let n = 0; n < 3; n++) expect((await mine.session.beat(n)).time).toBeGreaterThan(1e12)
+  })
+
   it('T157 leaves no listener on the client', async () => {
     const client = await clients.cluster(rig)
     const names = () => client.eventNames().map((name) => [name, client.listenerCount(name)])
