@@ -89,7 +89,9 @@ export function fleetRow(
     figures: what.map((it) => {
       const repeats = rounds.figures.get(name) ?? []
       if (it === 'errors') return one(repeats.reduce((sum, { errors }) => sum + errors.length, 0))
-      const values = figuresOf(rounds, name, it)
+      // A repeat in which nobody was answered has no latencies.
+      const values = figuresOf(rounds, name, it).filter((value) => !Number.isNaN(value))
+      if (values.length === 0) return null
       return it === 'max' ? one(percentile(values, 100)) : spread(values)
     }),
   }
