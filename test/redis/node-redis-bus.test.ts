@@ -98,7 +98,9 @@ describe.each([...flavours])('the bus, on $flavour', (flavour) => {
     }
     const others = async () => {
       const list = String(await server.ask('CLIENT', 'LIST'))
-      return list.split('\n').filter((line) => line.startsWith('id=') && !line.includes('client|list'))
+      return list
+        .split('\n')
+        .filter((line) => line.startsWith('id=') && !line.includes('client|list'))
     }
     for (let n = 0; n < 100 && (await others()).length > 1; n++) await sleep(20)
     expect(await others()).toHaveLength(1)
