@@ -88,8 +88,6 @@ export interface Answer {
   readonly tier: 'memory' | 'store' | 'source'
   /** For the call that started the load, and nobody else. */
   readonly private: boolean
-  /** `Tags.tick` at which a tag of it changed, after its load had begun: not for who came then or later. */
-  readonly outdatedAt?: number | undefined
   /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */
   readonly refreshable?: number | undefined
 }

@@ -147,7 +147,7 @@ export function instants(entry: Entry): { storedAt: number; freshUntil: number }
 }
 
 /** Still of any use: to serve, to cover an error, or as `previous`? */
-export function isAlive(entry: Entry, now: number): boolean {
+export function isAlive(entry: Omit<Instants, 'refreshAt'>, now: number): boolean {
   const window = Math.max(entry.staleWhileRevalidateMs, entry.staleIfErrorMs)
   return now < entry.freshUntil + window
 }

@@ -1,5 +1,6 @@
 /** When a load has failed: is that a failure, and may an older value stand in for this caller? */
 import { mayCover } from '../core/decide.ts'
+import type { Cooldown } from '../flight/cooldowns.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { holds } from './keep.ts'
@@ -23,6 +24,21 @@ export function isFailure(engine: Engine, source: Source, key: string, error: un
     callbackFailed(engine, { name: source.name, key }, 'isFailure', fault)
     return true
   }
+}
+
+/** The failure that is remembered of a key, unless a change by tag has made it one of before. */
+export function cooldownOf(
+  engine: Engine,
+  source: Source,
+  key: string,
+  now: number,
+): Cooldown | undefined {
+  const found = engine.cooldowns.get(key, now)
+  if (found === undefined || !engine.tags.changedSince(found.tick, source.labels, []).gone) {
+    return found
+  }
+  engine.cooldowns.delete(key)
+  return undefined
 }
 
 /** The older value, where this caller's own rules allow it. */

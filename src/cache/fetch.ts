@@ -27,7 +27,7 @@ import { Lease, releaseLease } from './lease.ts'
 import { closed, load } from './load.ts'
 import { takeIn } from './look.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
-import { fromWire } from './wire-error.ts'
+import { fromWire, readAsOf } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
 export async function fly(engine: Engine, work: Work, flight: Flying): Promise<void> {
@@ -76,6 +76,15 @@ async function contendUntilDone(
   let waitedFor: Token | undefined
   let waitedAt: number | undefined
   let pollMs = firstPollMs
+  // A failure of before a change by tag, which the store remembers, stands in nobody's way.
+  let overrides = false
+  const isOfBefore = (failed: Failed): boolean => {
+    const { asOf } = readAsOf(failed.error)
+    if (!engine.tags.isGoneAfter(asOf, source.labels)) return false
+    waitedFor = undefined
+    overrides = failed.type === 'backoff'
+    return true
+  }
   for (;;) {
     flight.phase = 'wait'
     if (engine.flights.isCrowded(key)) work.seat?.leave()
@@ -83,7 +92,9 @@ async function contendUntilDone(
     const { trust } = engine.hearing
     let current = currentTags(engine)
     ear.forget()
-    const asked = await ask(engine, work, flight, waitedFor)
+    const mode = overrides || work.mode === 'force' ? 'force' : 'wait'
+    const asked = await ask(engine, work, flight, { waitedFor, mode })
+    overrides = false
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
     if (reply.type !== 'lease') work.seat?.leave()
@@ -105,6 +116,7 @@ async function contendUntilDone(
         return unleased(engine, work, flight, 'nolease')
       case 'failed':
       case 'backoff':
+        if (isOfBefore(reply)) continue
         throw failedElsewhere(engine, work, flight, reply)
       case 'value':
         frame = reply.frame
@@ -128,6 +140,7 @@ async function contendUntilDone(
         if (flight.doomed || isClosed(engine)) throw closed(key)
         // After a change, what was waited for is of before: the key's news are asked for again.
         if (wake.type === 'again' || flight.outdated) continue
+        if (wake.type === 'failed' && isOfBefore(wake)) continue
         if (wake.type === 'failed') throw failedElsewhere(engine, work, flight, wake)
         current = currentTags(engine)
         frame = wake.frame
@@ -166,7 +179,7 @@ async function ask(
   engine: Engine,
   work: Work,
   flight: Flying,
-  waitedFor: Token | undefined,
+  how: { readonly waitedFor: Token | undefined; readonly mode: 'force' | 'wait' },
 ): Promise<{ readonly reply: Acquired; readonly token: Token } | 'gone'> {
   const { key, source } = work.target
   if (!mayAsk(engine, source.rules, key)) return 'gone'
@@ -178,9 +191,8 @@ async function ask(
     engine.flights.detach(flight)
   }
   const token = engine.newToken()
-  const mode = work.mode === 'force' ? 'force' : 'wait'
   const { leaseMs } = source.rules
-  const request = { key, token, leaseMs, seen: work.seen, waitedFor, mode } as const
+  const request = { key, token, leaseMs, seen: work.seen, ...how } as const
   try {
     const reply = await engine.store!.call(
       'acquire',
@@ -294,14 +306,16 @@ function failedElsewhere(engine: Engine, work: Work, flight: Flying, failed: Fai
   const { target, known } = work
   const { key, source } = target
   const { rules, name } = source
-  const error = fromWire(failed.error, rules, key, (fault) => {
+  const { text } = readAsOf(failed.error)
+  const error = fromWire(text, rules, key, (fault) => {
     callbackFailed(engine, { name, key }, 'errors', fault)
   })
   const now = engine.clock.now()
   const backoffMs = failed.type === 'failed' ? failed.backoffMs : failed.ms
   if (backoffMs > 0 && !flight.outdated) {
     const covered = known !== undefined && mayCover(known, now, rules)
-    engine.cooldowns.set(key, { until: now + backoffMs, error, covered })
+    const { tick } = engine.tags
+    engine.cooldowns.set(key, { until: now + backoffMs, tick, error, covered })
   }
   return error
 }

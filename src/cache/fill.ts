@@ -30,8 +30,8 @@ export interface Filling {
   readonly renews: string | undefined
   /** Kept in place of the value: callers load side by side. */
   readonly mark: Entry | undefined
-  /** `Tags.tick` at which a tag of it changed since the load began; 0: none did. It is not to be kept. */
-  readonly outdatedAt: number
+  /** A tag of it changed since the load began: it is not to be kept. */
+  readonly outdated: boolean
 }
 
 export interface FillHow {
@@ -133,7 +133,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     { expiredAt: Infinity, until: settledAt },
   )
   const at = { now: endedAt, trust: how.trust, tick: ran.tick }
-  const outdatedAt = Math.max(changed.gone, settledAt <= endedAt ? engine.tags.tick : 0)
+  const outdated = changed.gone || changed.expiredAt < Infinity || settledAt <= endedAt
   const storable = prepared.type === 'storable' ? prepared : { value, payload: undefined, size: 0 }
   const { payload } = storable
   const entry = newEntry(engine, rules, {
@@ -156,7 +156,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
       lifeMs: settledAt === Infinity ? life.lifeMs : Math.max(1, head.freshUntil - endedAt),
       renews,
       mark: undefined,
-      outdatedAt: Math.max(outdatedAt, changed.expired),
+      outdated,
     }
   }
   const markHead: Head = {
@@ -175,7 +175,7 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     lifeMs: markMs,
     renews: undefined,
     mark: newEntry(engine, rules, { head: markHead, ...nothing, ...at }),
-    outdatedAt,
+    outdated,
   }
 }
 
@@ -204,7 +204,7 @@ export async function fill(
   const { rules, counters } = source
   const entry = made.mark ?? made.entry
   const keepIt = (): void => {
-    if (flight.outdated || made.outdatedAt > 0 || !usesMemory(engine, rules)) return
+    if (flight.outdated || made.outdated || !usesMemory(engine, rules)) return
     if (made.mark !== undefined && made.lifeMs === 0) return
     keep(engine, key, entry)
   }
@@ -214,7 +214,7 @@ export async function fill(
     return
   }
   how.lease.stop()
-  if (made.outdatedAt > 0) {
+  if (made.outdated) {
     counters.fenced++
     engine.listeners.tell('fenced', () => ({ name: source.name, key }))
     return how.lease.release('late')

@@ -1,10 +1,12 @@
 /** Into memory, and out of it: what this process holds of an entry, and whether it may believe it. */
 import { usesMemory, type Engine, type Source } from './engine.ts'
 import { Entry, isAlive, type EntryInit } from './entry.ts'
+import type { Label } from '../core/labels.ts'
 import type { EntryRules } from './options.ts'
 
 /** Roughly what an entry costs in memory beside its value. */
 const overheadBytes = 400
+const tagBytes = 40
 
 /** An entry of this cache: its bounds in memory and its share of every draw are the cache's. */
 export function newEntry(engine: Engine, rules: EntryRules, parts: EntryInit): Entry {
@@ -19,25 +21,37 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
   if (held !== undefined && held.startedAt > entry.startedAt) {
     if (isTrusted(engine, held, engine.clock.now())) return
   }
-  engine.memory!.set(key, entry, entry.size + key.length * 2 + overheadBytes)
+  let bytes = entry.size + key.length * 2 + overheadBytes
+  for (const tag of entry.tags) bytes += tag.length + tagBytes
+  engine.memory!.set(key, entry, bytes)
 }
 
 /** What memory has of it, unless a change by tag has made it unusable since. */
 export function heldIn(engine: Engine, source: Source, key: string): Entry | undefined {
   if (!usesMemory(engine, source.rules)) return undefined
   const held = engine.memory!.get(key)
+  // One-offs of one key may have other tags: what these say of the entry, nobody has looked at.
+  if (held !== undefined && source.name === '' && !covers(held.tags, source)) return undefined
   if (held === undefined || holds(engine, source, held)) return held
   engine.memory!.delete(key)
   return undefined
+}
+
+function covers(tags: readonly Label[], { rules }: Source): boolean {
+  return rules.tags.fixed.every((label) => tags.includes(label))
 }
 
 /** Has no change by tag made it unusable? One that has expired it is applied to it here. */
 export function holds(engine: Engine, source: Source, entry: Entry): boolean {
   const { tags, hearing } = engine
   if (entry.tick === tags.tick) return true
-  const { gone, expired, expiredAt } = tags.changedSince(entry.tick, source.labels, entry.tags)
-  if (gone > 0) return false
-  if (expired > 0) entry.expire(expiredAt - hearing.offsetMs)
+  const { gone, expiredAt } = tags.changedSince(entry.tick, source.labels, entry.tags)
+  if (gone) return false
+  if (expiredAt < Infinity) {
+    entry.expire(expiredAt - hearing.offsetMs)
+    // With no window left, to expire is to invalidate.
+    if (!isAlive(entry, engine.clock.now())) return false
+  }
   entry.tick = tags.tick
   return true
 }

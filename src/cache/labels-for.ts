@@ -4,14 +4,19 @@ import { tagLabel, type Label } from '../core/labels.ts'
 import { digest } from './digest.ts'
 
 /** Of one entry: each is looked at whenever the entry is read from the store. */
-const mostOfEntry = 1_000
+export const mostTags = 1_000
 
 /** Throws `INVALID_OPTION`; `option` names in it what was wrong. */
-export function labelsFor(tags: unknown, option: string, most = mostOfEntry): readonly Label[] {
+export function tooMany(tags: number, option = 'tags', most = mostTags): BreakwaterError {
+  const text = `${option}: expected at most ${most} tags, got ${tags}`
+  return new BreakwaterError('INVALID_OPTION', text)
+}
+
+export function labelsFor(tags: unknown, option: string, most = mostTags): readonly Label[] {
   const refuse = (expected: string, got: string): BreakwaterError =>
     new BreakwaterError('INVALID_OPTION', `${option}: expected ${expected}, got ${got}`)
   if (!Array.isArray(tags)) throw refuse('a list of texts', describe(tags))
-  if (tags.length > most) throw refuse(`at most ${most} tags`, String(tags.length))
+  if (tags.length > most) throw tooMany(tags.length, option, most)
   const labels = new Set<Label>()
   for (const tag of tags as readonly unknown[]) {
     if (typeof tag !== 'string') throw refuse('texts only', describe(tag))

@@ -16,7 +16,7 @@ import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
-import { toWire } from './wire-error.ts'
+import { toWire, withAsOf } from './wire-error.ts'
 
 export interface How {
   readonly lease: Lease | undefined
@@ -96,10 +96,9 @@ export async function load(
     outcome: 'loaded',
     tier: 'source',
     private: made.private,
-    outdatedAt: made.outdatedAt > 0 ? made.outdatedAt : undefined,
   }
   flight.phase = 'publish'
-  if (made.mark !== undefined || made.outdatedAt > 0 || engine.hearing.isDeaf(ran.endedAt)) {
+  if (made.mark !== undefined || made.outdated || engine.hearing.isDeaf(ran.endedAt)) {
     // For those who had joined, and nobody else: who comes now finds the mark, or asks the store.
     engine.flights.detach(flight)
     const mark = made.lifeMs > 0 && !flight.outdated ? made.mark : undefined
@@ -186,14 +185,15 @@ function failed(
   const covered = known !== undefined && mayCover(known, now, rules)
   const backoffMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
   if (backoffMs > 0 && !flight.outdated && engine.remembers) {
-    engine.cooldowns.set(key, { until: now + backoffMs, error, covered })
+    engine.cooldowns.set(key, { until: now + backoffMs, tick: flight.tick, error, covered })
   }
   if (lease === undefined) return
   lease.stop()
   const text = toWire(error, rules, (fault) => {
     callbackFailed(engine, { name, key }, 'errors', fault)
   })
-  const failure = { key, token: lease.token, error: text, backoffMs: Math.ceil(backoffMs) }
+  const wire = withAsOf(text, flight.asOf)
+  const failure = { key, token: lease.token, error: wire, backoffMs: Math.ceil(backoffMs) }
   const told = engine.store!.call('fail', (session) => session.fail(failure))
   void engine.background.track(told.catch(() => {}))
 }

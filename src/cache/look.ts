@@ -13,10 +13,11 @@ import type { Label } from '../core/labels.ts'
 import { bounded } from '../core/lifetime.ts'
 import type { Token } from '../ports.ts'
 import { decoded, crc } from './values.ts'
-import { Entry, localHead } from './entry.ts'
+import { Entry, isAlive, localHead } from './entry.ts'
 import { usesMemory, type Engine, type Source } from './engine.ts'
 import { keep, newEntry } from './keep.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
+import { union } from './tags-of.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
@@ -210,11 +211,19 @@ export function takeIn(
   if (verdict === 'unknown')
     return { why: 'unknown', labels: [...source.labels, ...opened.head.tags] }
   const { tick } = engine.tags
-  const head = localHead(
+  let head = localHead(
     verdict === undefined ? opened.head : bounded(opened.head, verdict),
     offsetMs,
     now,
   )
+  // With no window left, to expire is to invalidate.
+  if (verdict !== undefined && !isAlive(head, now)) {
+    return { why: 'gone', stamp: head.stamp }
+  }
+  if (source.name === '') {
+    const tags = union(head.tags, rules.tags.fixed)
+    if (tags !== head.tags) head = { ...head, tags }
+  }
   if (!taken.outdated && known !== undefined && known.stamp === head.stamp) {
     const { memoryTtlMs } = engine
     known.confirm({ freshUntil: head.freshUntil, now, memoryTtlMs, trust, tick })

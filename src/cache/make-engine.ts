@@ -6,7 +6,7 @@ import { Limiter } from '../flight/limiter.ts'
 import { thisContext } from '../flight/nesting.ts'
 import { Waiters } from '../flight/waiters.ts'
 import { seedOf } from '../core/early-refresh.ts'
-import { everything } from '../core/labels.ts'
+import { keyLabel } from '../core/labels.ts'
 import type { Clock, CodecPort, Memory, StorePort } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -17,7 +17,7 @@ import { Looks } from './look.ts'
 import type { CacheRules } from './options.ts'
 import { Outbox } from './outbox.ts'
 import { StoreAccess } from './store-access.ts'
-import { applyTags, kindOf, learn, redeliver } from './tag-changes.ts'
+import { everythingIsGone, kindOf, learn, redeliver, settleOn } from './tag-changes.ts'
 import { Tags } from './tags.ts'
 import { tokens } from './tokens.ts'
 import { Writes } from './writes.ts'
@@ -43,13 +43,14 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   const onOverflow = (remembered: number): void => {
     listeners.tell('invalidationsLost', () => ({ remembered }))
     // Nobody knows any more which: so it was all of them.
-    tagOutbox.missed([everything], 'invalidate')
-    applyTags(engine, [everything])
+    everythingIsGone(engine)
   }
   const outbox = new Outbox({
     ...common,
-    deliver: (keys, what) =>
-      engine.store!.evenSo('replay', (session) => session[what](keys, newToken())),
+    deliver: async (keys, what) => {
+      await settleOn(engine, keys.map(keyLabel))
+      await engine.store!.evenSo('replay', (session) => session[what](keys, newToken()))
+    },
     onOverflow,
   })
   const tagOutbox = new Outbox({
@@ -133,6 +134,8 @@ function connect(
       listeners.tell('breaker', () => ({ state }))
       // Who waits for a push would sleep until the lease's end: asks again, and learns that it is gone.
       if (state === 'open') engine.waiters.rouseAll()
+      // What was missed between the last of the recovery and now.
+      else void Promise.all([outbox.drain(), tagOutbox.drain()])
     },
     beat: hearing.beat,
     recover: async () => {

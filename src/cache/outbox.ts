@@ -74,8 +74,10 @@ export class Outbox {
       if (missed !== undefined && (what === 'invalidate' || missed.what === what)) {
         this.#waiting.delete(name)
       }
+      const before = this.#taken.get(name)
+      const wasGone = before?.what === 'invalidate' && before.at > at - rememberMs
       this.#taken.delete(name)
-      this.#taken.set(name, { at, what })
+      this.#taken.set(name, { at, what: wasGone ? 'invalidate' : what })
     }
     for (const [name, { at: takenAt }] of this.#taken) {
       if (takenAt > at - rememberMs && this.#taken.size <= most) break

@@ -16,7 +16,7 @@ import {
   type Work,
 } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { coverBy, isFailure } from './failure.ts'
+import { cooldownOf, coverBy, isFailure } from './failure.ts'
 import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
@@ -133,7 +133,7 @@ function proceed(
     const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
-  const cooldown = engine.cooldowns.get(key, now)
+  const cooldown = cooldownOf(engine, source, key, now)
   if (cooldown !== undefined) {
     const stale = coverBy(engine, source, key, { known, since: wanted.since })
     if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
@@ -185,6 +185,11 @@ export async function settle(
     wanted.seat?.leaveUntaken()
     refuseCycle(engine, key)
   }
+  // Whoever comes later has even less use for it.
+  const again = (): Promise<Answer> => {
+    engine.flights.detach(flight)
+    return attempt(engine, target, wanted)
+  }
   const cover = (): Answer | undefined =>
     forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since })
   const now = clock.now()
@@ -203,6 +208,10 @@ export async function settle(
     })
   } catch (error) {
     if (error === own || isOwnDoing(error, key, call)) throw error
+    const isOfBefore = wanted.tick > flight.tick && flight.startedAt !== undefined
+    if (isOfBefore && engine.tags.changedSince(flight.tick, source.labels, []).gone) {
+      return again()
+    }
     const stale = cover()
     if (stale === undefined || !isFailure(engine, source, key, error)) throw error
     return stale
@@ -211,11 +220,21 @@ export async function settle(
     return alone(engine, target, wanted, 'private')
   }
   const { entry } = answer
-  // A tag of it changed while it was loaded: not for who asked since.
-  const tooOld = answer.outdatedAt !== undefined && wanted.tick >= answer.outdatedAt
-  if (entry.startedAt < since || tooOld) return attempt(engine, target, wanted)
+  if (entry.startedAt < since || isOutdatedFor(engine, target, wanted, entry)) return again()
   if (answer.refreshable === engine.changes) startRefresh(engine, target, entry, 'stale')
   return answer
+}
+
+/** A tag of it changed after it was loaded or read, or its source settled, before this caller asked. */
+function isOutdatedFor(engine: Engine, target: Target, wanted: Wanted, entry: Entry): boolean {
+  const { key, source } = target
+  const { offsetMs } = engine.hearing
+  const startedAt = entry.startedAt + offsetMs
+  const until = engine.tags.settles(startedAt, source.labels, entry.tags, key)
+  if (wanted.askedAt + offsetMs >= until) return true
+  if (wanted.tick <= entry.tick) return false
+  const { gone, expiredAt } = engine.tags.changedSince(entry.tick, source.labels, entry.tags)
+  return gone || expiredAt < Infinity
 }
 
 /** Errors that no older value covers: the caller left, would wait for itself, or the cache ended. */

@@ -4,6 +4,7 @@ import { refuseCycle } from '../flight/nesting.ts'
 import type { Seat } from './batch.ts'
 import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { cooldownOf } from './failure.ts'
 import { fly } from './fetch.ts'
 import { giveToPlatform } from './platform.ts'
 
@@ -33,7 +34,7 @@ export function startRefresh(
   const { key } = target
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (reason === 'early' && engine.limiter.queued > 0) return
-  if (engine.cooldowns.get(key, engine.clock.now()) !== undefined) return
+  if (cooldownOf(engine, target.source, key, engine.clock.now()) !== undefined) return
   engine.detached(() => {
     const what = { target, reason, known, seen: known.stamp, seat: undefined }
     const work: Work = { ...what, since: -Infinity, mode: 'share' }

@@ -39,6 +39,8 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   const startedAt = clock.now()
   flight.startedAt = startedAt
   const { highest: asOf, tick } = engine.tags
+  flight.tick = tick
+  flight.asOf = asOf
   const previous =
     work.known !== undefined && holds(engine, source, work.known) ? work.known : undefined
   const { ctx, said } = loadContext({

@@ -15,11 +15,19 @@ const most = 500
 
 export const kindOf: Readonly<Record<string, Kind>> = { invalidate: 'gone', expire: 'expired' }
 
-/** What was read before is of before the change; and all of it that can be dropped at once is. */
-export function applyTags(engine: Engine, labels: readonly Label[]): void {
+/** What was read before is of before the change; what can be dropped at once is. */
+function apply(engine: Engine, kind: Kind | 'settle', labels: readonly Label[]): void {
   engine.changes++
-  if (!labels.some((label) => label.startsWith('@') && !label.startsWith('@@'))) return
-  engine.cooldowns.clear()
+  if (kind === 'gone' && labels.includes(everything)) engine.memory?.clear()
+}
+
+/** So many changes were lost that nobody knows which: it was all. Their outbox holds it from now on. */
+export function everythingIsGone(engine: Engine): void {
+  const { tags, clock, hearing } = engine
+  tags.begin('gone', [everything], clock.now() + hearing.offsetMs)
+  engine.tagOutbox.missed([everything], 'invalidate')
+  tags.end('gone', [everything])
+  apply(engine, 'gone', [everything])
 }
 
 export interface TagChange {
@@ -40,8 +48,7 @@ export async function changeTags(
   const now = clock.now() + hearing.offsetMs
   tags.begin(kind, labels, now)
   if (settleMs > 0) tags.settle(labels, now + settleMs, now)
-  applyTags(engine, labels)
-  if (kind === 'gone' && labels.includes(everything)) engine.memory?.clear()
+  apply(engine, kind, labels)
   if (store === undefined) return tags.end(kind, labels)
   const failed: unknown[] = []
   for (let from = 0; from < labels.length; from += most) {
@@ -76,11 +83,24 @@ export async function redeliver(
   const { tags } = engine
   const kind = kindOf[what]!
   const id = engine.newToken()
+  await settleOn(engine, labels)
   tags.sends(id)
   const bumped = await engine.store!.evenSo('replay', (session) =>
     session.bump({ labels, kind, settleMs: 0, id, known: tags.highest }),
   )
   tags.confirm(kind, labels, bumped)
+}
+
+/** What was to settle and was not told, still is. */
+export async function settleOn(engine: Engine, labels: readonly Label[]): Promise<void> {
+  const { tags, hearing, clock } = engine
+  for (const label of labels) {
+    const settleMs = tags.settlesFor(label, clock.now() + hearing.offsetMs)
+    if (settleMs === 0) continue
+    const id = engine.newToken()
+    const request = { labels: [label], kind: 'settle', settleMs, id, known: tags.highest } as const
+    await engine.store!.evenSo('replay', (session) => session.bump(request))
+  }
 }
 
 /** The entries of these keys, once loaded anew, are used no longer than until the source has settled. */
@@ -105,9 +125,7 @@ export function hearTags(engine: Engine, message: BusMessage & { type: 'bumped' 
   const { tags, clock, hearing } = engine
   const before = tags.tick
   tags.hear(message, clock.now() + hearing.offsetMs)
-  if (tags.tick === before) return
-  applyTags(engine, message.labels)
-  if (message.kind === 'gone' && message.labels.includes(everything)) engine.memory?.clear()
+  if (tags.tick !== before) apply(engine, message.kind, message.labels)
 }
 
 export function learn(

@@ -1,7 +1,7 @@
 /** The labels that an entry is stored with: its definition's, those of its value, those that its loader said. */
 import type { Label } from '../core/labels.ts'
 import type { TagRules } from './entry-rules.ts'
-import { labelsFor } from './labels-for.ts'
+import { labelsFor, mostTags, tooMany } from './labels-for.ts'
 
 const none: readonly Label[] = Object.freeze([])
 
@@ -13,7 +13,9 @@ export function tagsOf(
   said: readonly Label[] = none,
 ): readonly Label[] {
   const computed = rules.of === undefined ? none : labelsFor(rules.of(value, arg), 'tags')
-  return union(rules.fixed, computed, said)
+  const labels = union(rules.fixed, computed, said)
+  if (labels.length > mostTags) throw tooMany(labels.length)
+  return labels
 }
 
 export function union(...lists: readonly (readonly Label[])[]): readonly Label[] {

@@ -15,16 +15,22 @@ import { keyLabel, type Label } from '../core/labels.ts'
 import { Settling } from '../core/settling.ts'
 import type { Bumped, BusMessage, EpochNews, EpochsRequest, Mark, Token } from '../ports.ts'
 
-interface Known {
-  /** Epoch of the last change: 0 for none, `undefined` for none later than `#since`. */
-  gone: number | undefined
-  expired: number | undefined
-  goneTick: number
-  expiredTick: number
-  expiredAt: number
+/** What is known of one kind of change to one label. */
+interface Changed {
+  /** Epoch of the last: 0 for none, `undefined` for none later than `#since`. */
+  epoch: number | undefined
+  /** Epoch of the last that others made. One of our own may hide it: a change has only its last epoch. */
+  heard: number
+  /** When it became known here; for changes of our own, when they were made. */
+  tick: number
   /** Changes of our own that are on their way to the store: its frames are not believed. */
-  pendingGone: number
-  pendingExpired: number
+  pending: number
+}
+
+interface Known {
+  readonly gone: Changed
+  readonly expired: Changed
+  expiredAt: number
 }
 
 /** `undefined`: valid as it stands. `unknown`: its labels must be looked up first. */
@@ -33,7 +39,7 @@ export type Verdict = 'gone' | 'unknown' | { readonly expiredAt: number; readonl
 export type Kind = 'gone' | 'expired'
 
 /** About 3 MB. What is dropped is looked up again where it is needed. */
-const mostKnown = 20_000
+const mostKnown = 10_000
 
 export class Tags {
   readonly #missed: (label: Label) => Kind | undefined
@@ -69,6 +75,11 @@ export class Tags {
     return this.#count.highest
   }
 
+  /** As of which epoch a value is that was given at `at`, when not all was known by then. */
+  asOf(knownThen: number, at: number): number {
+    return Math.max(knownThen, this.#floor, Math.min(this.highest, Math.floor(at * 1_000)))
+  }
+
   request(labels: readonly Label[] = [], settling = true): EpochsRequest {
     return { since: this.highest, known: this.highest, settling, labels }
   }
@@ -79,23 +90,26 @@ export class Tags {
     const isFirst = asked.since === 0
     // Begun anew, or more than fits into one answer: something may lie between that nobody tells.
     const begunAnew = !isFirst && news.floor > this.highest
-    const lacking = news.since > asked.since
+    const lacking = !isFirst && news.since > asked.since
     this.#floor = Math.max(this.#floor, news.floor)
     if (isFirst) this.#since = Math.min(this.#since, news.since)
-    else if (lacking) this.#since = Math.max(this.#since, news.since)
+    if (lacking) this.#forget(news.since)
     for (const { kind, label, epoch } of news.marks) {
+      const known = this.#at(label)
+      const isNews = epoch > Math.max(known[kind].epoch ?? 0, known[kind].heard)
+      if (!isNews) continue
       // One that was looked up, of before: what is in memory was found right as of later.
-      const at = epoch > asked.since ? tick : undefined
-      if (this.#note({ kind, label, epoch, tick: at, now: news.time }) && at) changed = true
+      if (epoch > asked.since) changed = true
+      this.#note(known, { kind, label, epoch }, epoch > asked.since ? tick : undefined, news.time)
     }
     for (const label of asked.labels) {
       const known = this.#at(label)
-      known.gone ??= 0
-      known.expired ??= 0
+      known.gone.epoch ??= 0
+      known.expired.epoch ??= 0
     }
     for (const { label, until } of news.settling) this.settle([label], until, news.time)
     this.#count.reach(news.highest)
-    if (begunAnew || (lacking && !isFirst)) this.#lostTick = tick
+    if (begunAnew || lacking) this.#lostTick = tick
     if (changed || this.#lostTick === tick) this.tick = tick
     this.#trim()
   }
@@ -106,12 +120,14 @@ export class Tags {
     const isOwn = this.#sent.delete(id)
     if (kind !== 'settle') {
       const tick = this.tick + 1
-      let changed = false
       for (const label of labels) {
-        const at = isOwn ? undefined : tick
-        if (this.#note({ kind, label, epoch, tick: at, now })) changed = true
+        const known = this.#at(label)
+        if (isOwn) this.#note(known, { kind, label, epoch }, undefined, now)
+        else if (epoch > known[kind].heard) {
+          this.#note(known, { kind, label, epoch }, tick, now)
+          this.tick = tick
+        }
       }
-      if (changed && !isOwn) this.tick = tick
     }
     if (until > 0) this.settle(labels, until, now)
     this.#count.follow(previous, epoch)
@@ -123,14 +139,9 @@ export class Tags {
     this.tick++
     for (const label of labels) {
       const known = this.#at(label)
-      if (kind === 'gone') {
-        known.pendingGone++
-        known.goneTick = this.tick
-      } else {
-        known.pendingExpired++
-        known.expiredTick = this.tick
-        known.expiredAt = now
-      }
+      known[kind].pending++
+      known[kind].tick = this.tick
+      if (kind === 'expired') known.expiredAt = now
     }
   }
 
@@ -143,21 +154,25 @@ export class Tags {
   /** The store has taken it. */
   confirm(kind: Kind, labels: readonly Label[], bumped: Bumped): void {
     for (const label of labels) {
-      const known = this.#at(label)
-      known[kind] = Math.max(known[kind] ?? 0, bumped.epoch)
+      const { [kind]: change } = this.#at(label)
+      change.epoch = Math.max(change.epoch ?? 0, bumped.epoch)
     }
     this.#count.confirm(bumped.previous, bumped.epoch)
   }
 
   /** What `begin` began is confirmed, or waits elsewhere, or there is no store that could take it. */
   end(kind: Kind, labels: readonly Label[]): void {
-    const pending = kind === 'gone' ? 'pendingGone' : 'pendingExpired'
-    for (const label of labels) this.#at(label)[pending]--
+    for (const label of labels) this.#at(label)[kind].pending--
+    this.#trim()
   }
 
   /** What began to load before `until` is used no longer than that. */
   settle(labels: readonly Label[], until: number, now: number): void {
     this.#settling.add(labels, until, now)
+  }
+
+  settlesFor(label: Label, now: number): number {
+    return this.#settling.left(label, now)
   }
 
   /** May a frame be used? `labels`: those of its reader. */
@@ -166,34 +181,31 @@ export class Tags {
     if (asOf < this.#floor) return 'gone'
     if (this.#known.size === 0 && this.#settling.isEmpty && asOf >= this.#since) return undefined
     let unknown = false
-    let expired = 0
-    let pendingExpired = false
+    let expiredAt = Infinity
     for (const list of [labels, head.tags]) {
       for (const label of list) {
-        const known = this.#known.get(label)
         const missed = this.#missed(label)
-        if (missed === 'gone') return 'gone'
-        if (missed === 'expired') pendingExpired = true
-        if (known === undefined) {
-          if (asOf < this.#since) unknown = true
-          continue
+        const known = this.#known.get(label)
+        if (missed === 'gone' || (known !== undefined && isAfter(known.gone, asOf))) return 'gone'
+        if (missed === 'expired') expiredAt = now
+        else if (known !== undefined && isAfter(known.expired, asOf)) {
+          // Epochs may be ahead of the clock.
+          const { epoch = Infinity } = known.expired
+          expiredAt = Math.min(expiredAt, now, known.expired.pending > 0 ? now : epoch / 1_000)
         }
-        const { gone } = known
-        if (known.pendingGone > 0 || (gone !== undefined && gone > asOf)) return 'gone'
-        if (known.pendingExpired > 0) pendingExpired = true
-        if (known.expired !== undefined && known.expired > asOf) {
-          expired = Math.max(expired, known.expired)
-        }
-        if ((gone === undefined || known.expired === undefined) && asOf < this.#since)
-          unknown = true
+        const isExact = known?.gone.epoch !== undefined && known.expired.epoch !== undefined
+        if (!isExact && asOf < this.#since) unknown = true
       }
     }
     if (unknown) return 'unknown'
     const until = this.settles(head.startedAt, labels, head.tags, key)
     if (now >= until) return 'gone'
-    if (expired === 0 && !pendingExpired && until === Infinity) return undefined
-    const expiredAt = pendingExpired ? now : expired > 0 ? expired / 1_000 : Infinity
-    return { expiredAt, until }
+    return Math.min(expiredAt, until) === Infinity ? undefined : { expiredAt, until }
+  }
+
+  /** Was any of them invalidated after this epoch? */
+  isGoneAfter(asOf: number, labels: readonly Label[]): boolean {
+    return labels.some((label) => (this.#known.get(label)?.gone.epoch ?? 0) > asOf)
   }
 
   /** Until when what began to load at `startedAt` may be used, by its labels and its own key. */
@@ -207,77 +219,80 @@ export class Tags {
     return this.#settling.until(startedAt, [...labels, ...tags, keyLabel(key)])
   }
 
-  /** The last tick later than `tick` at which one of the labels changed; 0: none did. */
-  changedSince(
-    tick: number,
-    labels: readonly Label[],
-    tags: readonly Label[],
-  ): { readonly gone: number; readonly expired: number; readonly expiredAt: number } {
+  /** What has changed of these labels since `tick`. */
+  changedSince(tick: number, labels: readonly Label[], tags: readonly Label[]): Since {
     if (tick === this.tick) return unchanged
-    if (tick < this.#lostTick) return { gone: this.#lostTick, expired: 0, expiredAt: Infinity }
-    let gone = 0
-    let expired = 0
+    if (tick < this.#lostTick) return { gone: true, expiredAt: Infinity }
     let expiredAt = Infinity
     for (const list of [labels, tags]) {
       for (const label of list) {
         const known = this.#known.get(label)
         if (known === undefined) continue
-        if (known.goneTick > tick) gone = Math.max(gone, known.goneTick)
-        if (known.expiredTick > tick) {
-          expired = Math.max(expired, known.expiredTick)
-          expiredAt = Math.min(expiredAt, known.expiredAt)
-        }
+        if (known.gone.tick > tick) return { gone: true, expiredAt: Infinity }
+        if (known.expired.tick > tick) expiredAt = Math.min(expiredAt, known.expiredAt)
       }
     }
-    return { gone, expired, expiredAt }
+    return expiredAt === Infinity ? unchanged : { gone: false, expiredAt }
   }
 
   #at(label: Label): Known {
     let known = this.#known.get(label)
     if (known === undefined) {
+      const epoch = this.#since === 0 ? 0 : undefined
       known = {
-        gone: this.#since === 0 ? 0 : undefined,
-        expired: this.#since === 0 ? 0 : undefined,
-        goneTick: 0,
-        expiredTick: 0,
+        gone: { epoch, heard: 0, tick: 0, pending: 0 },
+        expired: { epoch, heard: 0, tick: 0, pending: 0 },
         expiredAt: Infinity,
-        pendingGone: 0,
-        pendingExpired: 0,
       }
       this.#known.set(label, known)
     }
     return known
   }
 
-  /** True: it was news. Without a `tick` it was applied before. */
-  #note(noted: Mark & { readonly tick: number | undefined; readonly now: number }): boolean {
-    const { kind, label, epoch, tick, now } = noted
-    const known = this.#at(label)
-    const before = known[kind]
-    if (before !== undefined && before >= epoch) return false
-    known[kind] = epoch
+  /** Without a `tick`: it was applied before. */
+  #note(known: Known, { kind, label, epoch }: Mark, tick: number | undefined, now: number): void {
+    const change = known[kind]
+    change.epoch = Math.max(change.epoch ?? 0, epoch)
     // To the end: the first to be dropped is the one that changed longest ago.
     this.#known.delete(label)
     this.#known.set(label, known)
-    if (tick === undefined) return true
-    if (kind === 'gone') known.goneTick = tick
-    else {
-      known.expiredTick = tick
-      known.expiredAt = now
+    if (tick === undefined) return
+    change.heard = epoch
+    change.tick = tick
+    if (kind === 'expired') known.expiredAt = now
+  }
+
+  /** Between what was known and `since` lies what nobody told: nothing is known exactly any more. */
+  #forget(since: number): void {
+    this.#since = Math.max(this.#since, since)
+    for (const [label, { gone, expired }] of this.#known) {
+      if (gone.pending + expired.pending === 0) this.#known.delete(label)
+      else gone.epoch = expired.epoch = undefined
     }
-    return true
   }
 
   #trim(): void {
     if (this.#known.size <= mostKnown) return
     for (const [label, known] of this.#known) {
       if (this.#known.size <= mostKnown) return
-      if (known.pendingGone + known.pendingExpired > 0) continue
+      const { gone, expired } = known
+      if (gone.pending + expired.pending > 0) continue
       this.#known.delete(label)
-      this.#since = Math.max(this.#since, known.gone ?? 0, known.expired ?? 0)
-      this.#lostTick = Math.max(this.#lostTick, known.goneTick, known.expiredTick)
+      this.#since = Math.max(this.#since, gone.epoch ?? 0, expired.epoch ?? 0)
+      this.#lostTick = Math.max(this.#lostTick, gone.tick, expired.tick)
     }
   }
 }
 
-const unchanged = { gone: 0, expired: 0, expiredAt: Infinity }
+export interface Since {
+  /** Unusable since. */
+  readonly gone: boolean
+  /** Stale since this instant; `Infinity`: not. */
+  readonly expiredAt: number
+}
+
+const unchanged: Since = { gone: false, expiredAt: Infinity }
+
+function isAfter({ epoch, pending }: Changed, asOf: number): boolean {
+  return pending > 0 || (epoch !== undefined && epoch > asOf)
+}

@@ -10,6 +10,7 @@ export interface Wanted {
   /** Oldest acceptable start of a load. */
   readonly since: number
   readonly giveUpAt: number | undefined
+  readonly askedAt: number
   /** `Tags.tick` at the call: what changed by then must not be missing. */
   readonly tick: number
   /** Where it is one of many: its place in their common load. */
@@ -22,6 +23,7 @@ export function wantedBy(engine: Engine, call: ResolvedCall | undefined, seat?: 
   const now = engine.clock.now()
   return {
     call,
+    askedAt: now,
     since: call?.maxAgeMs === undefined ? -Infinity : now - call.maxAgeMs,
     giveUpAt: call?.timeoutMs === undefined ? undefined : now + call.timeoutMs,
     tick: engine.tags.tick,

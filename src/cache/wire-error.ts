@@ -56,6 +56,16 @@ export function fromWire(
   )
 }
 
+/** With the epoch as of which the load had begun: a change by tag since then makes it one of before. */
+export function withAsOf(text: string, asOf: number): string {
+  return `${asOf} ${text}`
+}
+
+export function readAsOf(wire: string): { readonly asOf: number; readonly text: string } {
+  const [, asOf, text] = /^(\d+) (.*)$/s.exec(wire) ?? []
+  return asOf === undefined ? { asOf: Infinity, text: wire } : { asOf: Number(asOf), text: text! }
+}
+
 /** An error's own getters may throw as well. */
 function nameOf(error: unknown): string {
   try {

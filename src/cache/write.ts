@@ -45,10 +45,9 @@ export async function change(
   if (engine.store !== undefined) {
     try {
       await inStore(engine, keys, what, () =>
-        Promise.all([
-          settleMs > 0 ? settleKeys(engine, keys.map(keyLabel), settleMs) : undefined,
+        settleFirst(engine, keys, settleMs, () =>
           engine.store!.call(what, (session) => session[what](keys, id)),
-        ]),
+        ),
       )
       engine.echoes.expect(id, keys.length)
     } finally {
@@ -56,6 +55,25 @@ export async function change(
     }
   } else if (settleMs > 0) await settleKeys(engine, keys.map(keyLabel), settleMs)
   engine.listeners.tell('invalidated', () => ({ keys: [...keys] }))
+}
+
+/** Whoever hears of the change has heard before that it settles. */
+async function settleFirst(
+  engine: Engine,
+  keys: readonly string[],
+  settleMs: number,
+  run: () => Promise<void>,
+): Promise<void> {
+  let failure: unknown
+  if (settleMs > 0) {
+    try {
+      await settleKeys(engine, keys.map(keyLabel), settleMs)
+    } catch (error) {
+      failure = error
+    }
+  }
+  await run()
+  if (failure !== undefined) throw failure
 }
 
 /** What the store did not take waits in the outbox, as `what`. */
@@ -149,9 +167,14 @@ export async function set(
   }
   try {
     if (toStore) {
+      const knownThen = engine.tags.highest
       const current = currentTags(engine)
       if (current !== undefined) await current.catch(() => {})
-      const asOf = engine.tags.highest
+      // What changed after the call holds for this value, although it is known by now.
+      const asOf =
+        current === undefined
+          ? knownThen
+          : engine.tags.asOf(knownThen, now + engine.hearing.offsetMs)
       // In the store's time, which is known when the store can be written to.
       const frame = (): Uint8Array =>
         frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), prepared.payload!, rules)

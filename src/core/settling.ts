@@ -10,31 +10,42 @@ const keptMs = 10_000
 /** As in the store. Beyond that the oldest are forgotten: their sources have had the longest to settle. */
 const most = 100_000
 
+/** Of one label: what was loaded before the first of them is to be gone by then, whatever came later. */
+const mostInstants = 8
+
 export class Settling {
-  readonly #until = new Map<Label, number>()
+  readonly #instants = new Map<Label, readonly number[]>()
 
   get isEmpty(): boolean {
-    return this.#until.size === 0
+    return this.#instants.size === 0
   }
 
   add(labels: readonly Label[], until: number, now: number): void {
     for (const label of labels) {
-      const before = this.#until.get(label) ?? 0
-      this.#until.delete(label)
-      this.#until.set(label, Math.max(before, until))
+      const before = this.#instants.get(label) ?? []
+      const kept = before.filter((ended) => ended !== until && ended + keptMs > now)
+      this.#instants.delete(label)
+      this.#instants.set(label, [...kept.slice(1 - mostInstants), until])
     }
-    for (const [label, ended] of this.#until) {
-      if (ended + keptMs > now && this.#until.size <= most) break
-      this.#until.delete(label)
+    for (const [label, instants] of this.#instants) {
+      const isOver = instants.every((ended) => ended + keptMs <= now)
+      if (!isOver && this.#instants.size <= most) break
+      this.#instants.delete(label)
     }
+  }
+
+  /** How much longer the source of a label may lag; 0: not at all. */
+  left(label: Label, now: number): number {
+    return Math.max(0, Math.ceil(Math.max(...(this.#instants.get(label) ?? [0])) - now))
   }
 
   /** Until when what began to load at `startedAt` may be used; `Infinity`: nothing of it settles. */
   until(startedAt: number, labels: Iterable<Label>): number {
     let until = Infinity
     for (const label of labels) {
-      const settled = this.#until.get(label)
-      if (settled !== undefined && startedAt < settled) until = Math.min(until, settled)
+      for (const settled of this.#instants.get(label) ?? []) {
+        if (startedAt < settled) until = Math.min(until, settled)
+      }
     }
     return until
   }

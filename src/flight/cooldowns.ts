@@ -2,8 +2,10 @@
  * Keys whose last load failed, and until when this process does not try again. Bounded: the oldest
  * are forgotten first, which costs one attempt more.
  */
-interface Cooldown {
+export interface Cooldown {
   readonly until: number
+  /** Count of changes by tag when that load began: one since then ends the cooldown. */
+  readonly tick: number
   readonly error: unknown
   /** There was a stale value to serve meanwhile: without one, a load is tried all the same. */
   readonly covered: boolean
@@ -29,9 +31,5 @@ export class Cooldowns {
 
   delete(key: string): void {
     this.#byKey.delete(key)
-  }
-
-  clear(): void {
-    this.#byKey.clear()
   }
 }

@@ -69,8 +69,11 @@ export class Flight<A, W> implements Waitable {
   outdated = false
   /** When the load began, once it has. */
   startedAt: number | undefined
-  /** Count of gaps in hearing when the load began. */
+  /** Counts of gaps in hearing and of changes by tag when the load began. */
   trust = 0
+  tick = 0
+  /** Highest epoch that was known when the load began. */
+  asOf = 0
   /** When its time in the limiter's queue is over, once it has queued. */
   queueUntil: number | undefined
   /** Kept when the lease was lost in the queue: the next one loads from it at once. */

@@ -49,7 +49,9 @@ export class MemoryTags {
       for (const [label, ended] of this.#settling) {
         if (ended + keptAfterMs < now) this.#settling.delete(label)
       }
-      for (const label of labels) this.#settling.set(label, until)
+      for (const label of labels) {
+        this.#settling.set(label, Math.max(until, this.#settling.get(label) ?? 0))
+      }
     }
     return { epoch: this.#highest, previous, until }
   }

@@ -42,7 +42,7 @@ local settled = 0
 if ARGV[3] ~= '0' then
   settled = math.floor(now / 1000) + ARGV[3]
   for i = 8, #ARGV do
-    redis.call('ZADD', KEYS[2], string.format('%.0f', settled), ARGV[i])
+    redis.call('ZADD', KEYS[2], 'GT', string.format('%.0f', settled), ARGV[i])
   end
   -- Kept a little longer than it lasts: for a process that was deaf when it loaded.
   local kept = ARGV[3] + 10000
