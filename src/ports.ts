@@ -106,8 +106,11 @@ export interface AcquireRequest {
   readonly seen: Token | 'unreadable' | undefined
   /** Holder whose load this caller waited for: only it is given that load's failure. */
   readonly waitedFor: Token | undefined
-  /** `take`: ask, do not wait. `wait`: when denied, note that somebody waits. `force`: replace the holder. */
-  readonly mode: 'take' | 'wait' | 'force'
+  /**
+   * `take`: ask, do not wait. `wait`: when denied, note that somebody waits. `override`: the same,
+   * whatever back-off runs. `force`: replace the holder.
+   */
+  readonly mode: 'take' | 'wait' | 'override' | 'force'
 }
 
 export type Acquired =

@@ -10,7 +10,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Label } from '../core/labels.ts'
 import type { Ear } from '../flight/waiters.ts'
-import type { Acquired, Token } from '../ports.ts'
+import type { Acquired, AcquireRequest, Token } from '../ports.ts'
 import {
   isClosed,
   mayAsk,
@@ -92,7 +92,7 @@ async function contendUntilDone(
     const { trust } = engine.hearing
     let current = currentTags(engine)
     ear.forget()
-    const mode = overrides || work.mode === 'force' ? 'force' : 'wait'
+    const mode = work.mode === 'force' ? 'force' : overrides ? 'override' : 'wait'
     const asked = await ask(engine, work, flight, { waitedFor, mode })
     overrides = false
     if (asked === 'gone') return withoutStore(engine, work, flight)
@@ -179,7 +179,7 @@ async function ask(
   engine: Engine,
   work: Work,
   flight: Flying,
-  how: { readonly waitedFor: Token | undefined; readonly mode: 'force' | 'wait' },
+  how: { readonly waitedFor: Token | undefined; readonly mode: AcquireRequest['mode'] },
 ): Promise<{ readonly reply: Acquired; readonly token: Token } | 'gone'> {
   const { key, source } = work.target
   if (!mayAsk(engine, source.rules, key)) return 'gone'

@@ -22,6 +22,11 @@ export interface Failure {
 /** A waiter counts as waiting until a little after the lease would end, when it asks again. */
 const graceMs = 250
 
+/** Does a back-off stand in the way? */
+function heeds(mode: AcquireRequest['mode']): boolean {
+  return mode === 'take' || mode === 'wait'
+}
+
 export interface Contended {
   readonly answer: Exclude<Acquired, { type: 'value' | 'nolease' }>
   /** What the lease becomes, and whether its life starts anew. `undefined`: it stays as it is. */
@@ -41,7 +46,7 @@ export function contend(
     return { answer: { type: 'failed', error: failure.error, backoffMs }, next: undefined }
   }
   if (holder === undefined) {
-    if (failure !== undefined && failure.backoffUntil > now && mode !== 'force') {
+    if (failure !== undefined && failure.backoffUntil > now && heeds(mode)) {
       const ms = Math.ceil(failure.backoffUntil - now)
       return { answer: { type: 'backoff', error: failure.error, ms }, next: undefined }
     }

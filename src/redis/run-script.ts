@@ -44,9 +44,12 @@ async function runBatch(
   const unknown = calls.filter((_, index) => isUnknownScript(replies[index]))
   const failed = replies.find((reply) => reply instanceof Error && !isUnknownScript(reply))
   if (failed !== undefined) return { error: failed }
-  // The first registers the script for the rest, so that its source is sent once.
-  for (const call of unknown) await runScript(commands, script, call)
-  return undefined
+  if (unknown.length === 0) return undefined
+  // The first registers the script, so that its source is sent once to a server that has lost it.
+  const [first, ...rest] = unknown
+  await runScript(commands, script, first!)
+  // In a cluster, one of several servers that have: each of those learns it from its own first.
+  return rest.length === 0 ? undefined : runBatch(commands, script, rest)
 }
 
 function isUnknownScript(reply: unknown): boolean {

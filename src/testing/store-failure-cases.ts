@@ -13,6 +13,21 @@ import {
 
 export const failureCases: readonly StoreCase[] = [
   {
+    name: 'an override passes a back-off, and nobody who loads',
+    async run({ open }) {
+      const { session } = await open()
+      const failed = await take(session, 'k')
+      await session.fail({ key: 'k', token: failed, error: '{}', backoffMs: 5_000 })
+      assert.equal((await session.acquire(asking('k', newToken()))).type, 'backoff')
+      const override = { mode: 'override' } as const
+      const [mine, other] = [newToken(), newToken()]
+      assert.equal((await session.acquire(asking('k', mine, override))).type, 'lease')
+      const denied = await session.acquire(asking('k', other, override))
+      assert.ok(denied.type === 'wait' && denied.token === mine, denied.type)
+      assert.equal(await session.renew({ key: 'k', token: mine, leaseMs: 5_000 }), 'awaited')
+    },
+  },
+  {
     name: 'T009 those who waited for a load that failed are told, with its error',
     async run({ open }) {
       const [mine, other] = [await open(), await open()]

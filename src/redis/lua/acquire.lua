@@ -8,7 +8,7 @@
 -- ARGV[2] leaseMs
 -- ARGV[3] seen stamp of the frame that the caller has seen, empty for none, or `unreadable`
 -- ARGV[4] waitedFor token whose load the caller waited for, or empty
--- ARGV[5] mode `take`, `wait` or `force`
+-- ARGV[5] mode 'take', 'wait' (notes that somebody waits), 'override' (the same, past any back-off), 'force' (replaces the holder)
 -- returns {'value', frame} {'lease'} {'wait', ms, token} {'failed', error, backoffMs} {'backoff', error, ms} {'nolease', why}
 local token, waitedFor, mode = ARGV[1], ARGV[4], ARGV[5]
 
@@ -46,13 +46,13 @@ if failed ~= '-' and failed == waitedFor and collect > now then
   return { 'failed', text, string.format('%.0f', math.max(0, backoff - now)) }
 end
 if holder == '-' then
-  if backoff > now and mode ~= 'force' then
+  if backoff > now and mode ~= 'force' and mode ~= 'override' then
     return { 'backoff', text, string.format('%.0f', backoff - now) }
   end
 elseif holder ~= token and mode ~= 'force' then
   local waiting = now + left + 250
   -- Refused (OOM …): then nobody wakes this waiter, who polls anyway.
-  if mode == 'wait' and waiting > awaited then write(holder, waiting, 'KEEPTTL') end
+  if mode ~= 'take' and waiting > awaited then write(holder, waiting, 'KEEPTTL') end
   return { 'wait', left, holder }
 end
 
