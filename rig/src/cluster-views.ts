@@ -28,7 +28,8 @@ export class ClusterViews<N extends Node> {
   owners(): Promise<readonly Owner<N>[]> {
     return waitFor('the nodes to agree on who has which slots', async () => {
       const all = (await this.#views()).map((views) => views.filter(isLiveOwner))
-      if (all[0] === undefined || new Set(all.map(describe)).size > 1) return undefined
+      const told = new Set(all.map(describe))
+      if (all[0] === undefined || told.size > 1) throw new Error([...told].join('\n\n'))
       return all[0].map(({ id, slots }) => ({ node: this.#node(id), slots }))
     })
   }

@@ -62,8 +62,12 @@ export function startRedisServer(options: RedisServerOptions = {}): Promise<Redi
   })
 }
 
-/** A replica need not wait for others that might want the same. */
-export const syncAtOnce = '--repl-diskless-sync yes --repl-diskless-sync-delay 0'.split(' ')
+/**
+ * A replica need not wait for others that might want the same, and leaves no file behind: servers of
+ * one directory would begin with each other's data.
+ */
+export const syncAtOnce =
+  '--repl-diskless-sync yes --repl-diskless-sync-delay 0 --rdb-del-sync-files yes'.split(' ')
 
 /** What every server of ours is started with. */
 export function usualArgs(address: Address, directory: string, password?: string): string[] {
@@ -74,7 +78,8 @@ export function usualArgs(address: Address, directory: string, password?: string
   const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no']
   const credentials =
     password === undefined ? [] : ['--requirepass', password, '--masterauth', password]
-  return [...listen, ...quiet, '--dir', directory, ...credentials]
+  const files = ['--dir', directory, '--dbfilename', `${'port' in address ? address.port : 0}.rdb`]
+  return [...listen, ...quiet, ...files, ...credentials]
 }
 
 export async function startServer(plan: ServerPlan): Promise<RedisServer> {

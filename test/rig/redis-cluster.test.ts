@@ -28,6 +28,11 @@ describe('a private cluster', { timeout: 120_000 }, () => {
     expect(await cluster.replicasOf(heir)).toEqual([other])
     await cluster.failOver(other)
     expect(await cluster.masterOf(slot)).toBe(other)
+
+    await Promise.all(cluster.nodes.map((node) => node.kill()))
+    await Promise.all(cluster.nodes.map((node) => node.restart()))
+    await cluster.settled()
+    for (const node of cluster.nodes) expect(await node.ask('DBSIZE')).toBe(0)
     await cluster.stop()
     await expect(other.ask('PING')).rejects.toThrow('ECONNREFUSED')
   })
