@@ -5,7 +5,7 @@ import { ask } from '../child/ask.ts'
 import type { Tiers } from '../contenders/contender.ts'
 import { lru, ours, peers } from '../contenders/contenders.ts'
 import type { Weight, WeighPlan } from '../heap/weigh.ts'
-import type { Budget, Report, Row, Setting } from '../measure/report.ts'
+import { problemOf, type Budget, type Report, type Row, type Setting } from '../measure/report.ts'
 import { spread, type Spread } from '../measure/statistics.ts'
 import { writeSpread } from '../measure/units.ts'
 
@@ -34,7 +34,7 @@ export async function memory({ quick, runs = quick ? 1 : 3, say }: Setting): Pro
       try {
         await weighOnce(it)
       } catch (error) {
-        it.problem = `failed: ${error instanceof Error ? error.message : String(error)}`
+        it.problem = problemOf(error)
       }
     }
   }

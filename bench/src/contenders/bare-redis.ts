@@ -16,7 +16,7 @@ export async function open(
 ): Promise<Opened> {
   const { encode, decode, text } = codings[codec]
   const wire = await openWire(client, setting.url, text)
-  const keyOf = (id: Id): string => `bare:${id}`
+  const keyOf = (id: Id): string => `${client}:${codec}:${id}`
   const write = (id: Id, item: Item) => wire.set(keyOf(id), encode(item), setting.ttlMs)
   return {
     get: async (id) => {

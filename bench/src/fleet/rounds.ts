@@ -5,7 +5,7 @@ import { startRedisServer } from '@breakwater/rig'
 import type { Redis } from 'ioredis'
 import { connectIoredis } from '../contenders/connect.ts'
 import type { Contender } from '../contenders/contender.ts'
-import type { Row } from '../measure/report.ts'
+import { inOneLine, problemOf, type Row } from '../measure/report.ts'
 import { percentile, spread, type Spread } from '../measure/statistics.ts'
 
 export interface Place {
@@ -51,7 +51,7 @@ export async function inRounds(
           await redis.flushall()
           figures.get(name)?.push(...(await measure(contender, { redis, url: server.url, round })))
         } catch (error) {
-          problems.set(name, `failed: ${error instanceof Error ? error.message : String(error)}`)
+          problems.set(name, problemOf(error))
         }
       }
     }
@@ -101,7 +101,8 @@ export function fleetRow(
 export function errorNotes({ figures }: Rounds): string[] {
   const kinds = new Set<string>()
   for (const [name, repeats] of figures) {
-    for (const error of repeats.flatMap(({ errors }) => errors)) kinds.add(`${name}: ${error}`)
+    for (const error of repeats.flatMap(({ errors }) => errors))
+      kinds.add(`${name}: ${inOneLine(error)}`)
   }
   return [...kinds].slice(0, 5)
 }

@@ -33,6 +33,17 @@ export interface Row {
   readonly problem?: string
 }
 
+export function problemOf(error: unknown): string {
+  return `failed: ${inOneLine(error instanceof Error ? error.message : String(error))}`
+}
+
+/** Somebody's error in the words of a table: short, without bytes or paths of this machine. */
+export function inOneLine(text: string): string {
+  const printable = text.replace(/[^\x20-\x7e]+/g, ' ')
+  const plain = printable.replace(/(?:\/[\w.@+-]+){2,}/g, '…')
+  return plain.length > 80 ? `${plain.slice(0, 79)}…` : plain
+}
+
 export interface Budget {
   readonly what: string
   readonly budget: string

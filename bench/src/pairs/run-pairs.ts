@@ -4,6 +4,7 @@
 import { startRedisServer } from '@breakwater/rig'
 import { ask } from '../child/ask.ts'
 import type { Contender } from '../contenders/contender.ts'
+import { problemOf } from '../measure/report.ts'
 import type { Effort } from './interleave.ts'
 import { hasNone, type PairPlan, type PairResult } from './plan.ts'
 import type { PairTimings, WorkloadName } from './plan.ts'
@@ -44,8 +45,8 @@ export async function runPairs(pairs: PairRuns): Promise<PairOutcome> {
         try {
           timings.get(name)?.push(await measure(pairs, contender, server.url))
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error)
-          problems.set(name, reason === hasNone ? reason : `failed: ${reason}`)
+          const lacks = error instanceof Error && error.message === hasNone
+          problems.set(name, lacks ? hasNone : problemOf(error))
         }
       }
     }
