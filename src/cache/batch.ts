@@ -1,16 +1,19 @@
 /**
  * One call of `loadMany` for those entries of a `getMany` that this process is to load. Each entry
  * has its own flight and its own lease; a seat says whether its flight comes to the common load. When
- * of every seat it is known, the load begins: nobody waits here for what somebody else is loading.
+ * that is known of every seat, one place among the loads of the process is asked for, and then the
+ * load begins: nobody waits here for what somebody else is loading.
  *
- * Invariant: every seat is decided within one question to the store.
+ * Invariant: every seat is decided within one question to the store, and ends: it loads, or leaves.
  */
+import { types } from 'node:util'
 import type { BatchContext, EntryContext, LoadContext } from '../api.ts'
 import { BreakwaterError, describe } from '../core/errors.ts'
-import type { Place } from '../flight/limiter.ts'
-import { noPlace } from '../flight/limiter.ts'
-import { inside, outside, ridesOn, waitFor } from '../flight/nesting.ts'
+import { deferred } from '../flight/deferred.ts'
+import { noPlace, type Place } from '../flight/limiter.ts'
+import { inside, outside, ridesOn, thisContext, waitFor } from '../flight/nesting.ts'
 import type { Engine, Flying, Source } from './engine.ts'
+import { sharedPlace } from './shared-place.ts'
 
 export interface BatchLoader {
   readonly source: Source
@@ -18,23 +21,20 @@ export interface BatchLoader {
   loadMany(args: readonly unknown[], ctx: BatchContext<unknown>): unknown
 }
 
-interface Loading {
-  readonly seat: Seat
-  readonly ctx: LoadContext
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
+/** `open`: no flight yet. `taken`: its flight will decide. `waiting`: it comes. */
+type State = 'open' | 'taken' | 'waiting' | 'placed' | 'loading' | 'left'
 
 export class Seat {
   readonly key: string
   readonly arg: unknown
   readonly #batch: Batch
-  #state: 'open' | 'taken' | 'loading' | 'left' = 'open'
-  flight: Flying | undefined
-  /** When the common load began, on this process's clock. */
-  begunAt: number | undefined
-  /** There was no place for it: nothing was loaded. */
-  overloaded = false
+  readonly place = deferred<Place>()
+  readonly result = deferred<unknown>()
+  state: State = 'open'
+  flight!: Flying
+  ctx!: LoadContext
+  /** Runs in the context of its call. */
+  inContext!: <T>(run: () => T) => T
 
   constructor(batch: Batch, key: string, arg: unknown) {
     this.#batch = batch
@@ -44,139 +44,173 @@ export class Seat {
 
   /** Its flight is not decided yet, or comes. */
   get isIn(): boolean {
-    return this.#state !== 'left'
+    return this.state !== 'left'
   }
 
   /** This flight will decide. False: it is decided already, the flight goes by itself. */
   take(flight: Flying): boolean {
-    if (this.#state !== 'open') return false
-    this.#state = 'taken'
+    if (this.state !== 'open') return false
+    this.state = 'taken'
     this.flight = flight
     return true
   }
 
   /** No flight of ours: the value was there, or another flight brings it. */
   leaveUntaken(): void {
-    if (this.#state === 'open') this.leave()
+    if (this.state === 'open') this.leave()
   }
 
   /** It does not come, or comes too late for this load and loads by itself. */
   leave(): void {
-    if (this.#state === 'left' || this.#state === 'loading') return
-    this.#state = 'left'
+    if (this.state === 'left' || this.state === 'loading') return
+    const before = this.state
+    this.state = 'left'
+    this.#batch.left(before)
+  }
+
+  /** Its flight may load: resolves with its share of the common place, when it is time. */
+  arrive(signal: AbortSignal): Promise<Place> {
+    this.state = 'waiting'
+    const leave = (): void => {
+      this.place.reject(signal.reason)
+      this.leave()
+    }
     this.#batch.decided()
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    return this.place.promise
   }
 
   load(ctx: LoadContext): Promise<unknown> {
-    this.#state = 'loading'
-    return new Promise((resolve, reject) => this.#batch.join({ seat: this, ctx, resolve, reject }))
+    this.state = 'loading'
+    this.ctx = ctx
+    this.inContext = thisContext()
+    this.#batch.comes()
+    return this.result.promise
   }
 }
 
 export class Batch {
   readonly #engine: Engine
   readonly #loader: BatchLoader
-  readonly #loading: Loading[] = []
+  readonly #seats: Seat[] = []
   #undecided = 0
+  /** Have a place, and have neither begun nor left. */
+  #expected = 0
+  #cancel: (() => void) | undefined
+  readonly #ended = deferred<void>()
 
   constructor(engine: Engine, loader: BatchLoader) {
     this.#engine = engine
     this.#loader = loader
   }
 
-  /** All seats are taken before anybody begins. */
+  /** All seats are made before anybody begins. */
   seat(key: string, arg: unknown): Seat {
+    const seat = new Seat(this, key, arg)
+    this.#seats.push(seat)
     this.#undecided++
-    return new Seat(this, key, arg)
+    return seat
   }
 
   decided(): void {
-    if (--this.#undecided === 0 && this.#loading.length > 0) void this.#run()
+    if (--this.#undecided === 0) void this.#enter()
   }
 
-  join(loading: Loading): void {
-    this.#loading.push(loading)
-    this.decided()
+  /** A seat is empty that was in this state before. */
+  left(before: State): void {
+    if (before === 'placed') this.comes()
+    else if (before !== 'waiting') this.decided()
+    else if (this.#in('waiting').length === 0) this.#cancel?.()
   }
 
-  /** Never rejects: each seat is told. */
-  async #run(): Promise<void> {
-    const all = this.#loading
+  /** One of those who have a place has begun, or left. */
+  comes(): void {
+    if (--this.#expected === 0) void this.#load()
+  }
+
+  #in(state: State): Seat[] {
+    return this.#seats.filter((seat) => seat.state === state)
+  }
+
+  /** One place among all loads of the process, for all who come. */
+  async #enter(): Promise<void> {
+    const waiting = this.#in('waiting')
+    if (waiting.length === 0) return
     let place: Place
     try {
-      place = await this.#queue(all)
+      place = await this.#queue(waiting)
     } catch (error) {
-      for (const { seat, reject } of all) {
-        seat.overloaded = true
-        reject(error)
-      }
+      for (const seat of this.#in('waiting')) seat.place.reject(ofOwnKey(error, seat.key))
       return
     }
-    const now = this.#engine.clock.now()
-    for (const { seat } of all) seat.begunAt = now
-    const controller = new AbortController()
-    let left = all.length
-    const leave = (reason: unknown): void => {
-      if (--left === 0) controller.abort(reason)
+    const coming = this.#in('waiting')
+    const shares = sharedPlace(place, coming.length, this.#ended.promise)
+    this.#expected = coming.length
+    for (const [n, seat] of coming.entries()) {
+      seat.state = 'placed'
+      seat.place.resolve(shares[n]!)
     }
-    for (const { ctx } of all) {
-      if (ctx.signal.aborted) leave(ctx.signal.reason)
-      else ctx.signal.addEventListener('abort', () => leave(ctx.signal.reason), { once: true })
-    }
-    const result = this.#load(all, controller.signal)
-    controller.signal.addEventListener('abort', () => place.abandon(result), { once: true })
-    await result
-    place.leave()
+    if (coming.length === 0) place.leave()
   }
 
-  /** One place among all loads of the process, for all of them. */
-  async #queue(all: readonly Loading[]): Promise<Place> {
+  async #queue(waiting: readonly Seat[]): Promise<Place> {
     const { limiter, clock } = this.#engine
-    const flights = all.map(({ seat }) => seat.flight!)
+    const flights = waiting.map(({ flight }) => flight)
     if (flights.some((flight) => flight.hurried || ridesOn(this.#engine, flight))) return noPlace
-    const entered = limiter.enter(all[0]!.seat.key, clock.now() + limiter.queueMs)
+    const entered = limiter.enter(waiting[0]!.key, clock.now() + limiter.queueMs)
     if (!('place' in entered)) return entered
     for (const { controls } of flights) controls.hurry = () => entered.ride()
+    this.#cancel = () => entered.cancel(new Error('nobody waits for it any more'))
     try {
       return await entered.place
     } finally {
+      this.#cancel = undefined
       for (const { controls } of flights) controls.hurry = undefined
     }
   }
 
-  async #load(all: readonly Loading[], signal: AbortSignal): Promise<void> {
-    const [lead] = all
-    const { flight } = lead!.seat
-    // A loader that asks for one of its own entries is told so, whichever of them it is.
-    const ends = all.slice(1).map(({ seat }) => waitFor(seat.flight!, flight!))
+  /** Never rejects: each seat is told. */
+  async #load(): Promise<void> {
+    const all = this.#in('loading')
+    if (all.length === 0) return this.#ended.resolve()
+    // In the context of a call, if there is one: a refresh has none.
+    const lead = all.find(({ flight }) => flight.purpose !== 'background') ?? all[0]!
+    const others = all.filter((seat) => seat !== lead)
+    lead.flight.companions = new Set(others.map(({ key }) => key))
+    const ends = others.map(({ flight }) => waitFor(flight, lead.flight))
     try {
-      const args = all.map(({ seat }) => seat.arg)
-      const ctx = this.#context(all, signal)
-      const many = await inside(flight!, async () => this.#loader.loadMany(args, ctx))
-      const results = this.#match(all, many)
-      for (const [n, { resolve, reject }] of all.entries()) {
-        const result = results[n]
-        if (result instanceof Error) reject(result)
-        else resolve(result)
+      const args = Object.freeze(all.map(({ arg }) => arg))
+      const ctx = this.#context(all)
+      const many = await lead.inContext(() =>
+        inside(lead.flight, async () => this.#loader.loadMany(args, ctx)),
+      )
+      const results = await Promise.allSettled(this.#match(all, many))
+      for (const [n, { result }] of all.entries()) {
+        const one = results[n]!
+        if (one.status === 'rejected') result.reject(one.reason)
+        else if (isError(one.value)) result.reject(one.value)
+        else result.resolve(one.value)
       }
     } catch (error) {
-      for (const { reject } of all) reject(error)
+      for (const { result } of all) result.reject(error)
     } finally {
       for (const end of ends) end()
       outside()
+      this.#ended.resolve()
     }
   }
 
-  #context(all: readonly Loading[], signal: AbortSignal): BatchContext<unknown> {
+  #context(all: readonly Seat[]): BatchContext<unknown> {
     const { deadline } = all[0]!.ctx
     const reasons = all.map(({ ctx }) => ctx.reason)
     return {
-      signal,
+      signal: lastOf(all.map(({ ctx }) => ctx.signal)),
       deadline,
       reason: reasons.includes('miss') ? 'miss' : reasons[0]!,
       entry: (arg): EntryContext => {
         const key = this.#loader.keyFor(arg)
-        const found = all.find(({ seat }) => seat.key === key)
+        const found = all.find((seat) => seat.key === key)
         if (found !== undefined) return found.ctx
         const text = `${key}: is none of the ${all.length} entries that this call of loadMany loads`
         throw new BreakwaterError('INVALID_KEY', text, { key })
@@ -185,13 +219,11 @@ export class Batch {
   }
 
   /** By key, never by identity, and never by position in a list of another length. */
-  #match(all: readonly Loading[], many: unknown): readonly unknown[] {
-    if (many instanceof Map) {
+  #match(all: readonly Seat[], many: unknown): readonly unknown[] {
+    if (types.isMap(many)) {
       const byKey = new Map<string, unknown>()
-      for (const [arg, value] of many as Map<unknown, unknown>) {
-        byKey.set(this.#loader.keyFor(arg), value)
-      }
-      return all.map(({ seat }) => (byKey.has(seat.key) ? byKey.get(seat.key) : null))
+      for (const [arg, value] of many) byKey.set(this.#loader.keyFor(arg), value)
+      return all.map(({ key }) => (byKey.has(key) ? byKey.get(key) : null))
     }
     if (Array.isArray(many) && many.length === all.length) return many
     const got = Array.isArray(many) ? `${many.length} results` : describe(many)
@@ -200,4 +232,28 @@ export class Batch {
       `${this.#loader.source.name}.loadMany: expected ${all.length} results in the order of the arguments, or a Map by argument, got ${got}`,
     )
   }
+}
+
+/** Aborts with the last of them. */
+function lastOf(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController()
+  let left = signals.length
+  for (const signal of signals) {
+    const leave = (): void => {
+      if (--left === 0) controller.abort(signal.reason)
+    }
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  }
+  return controller.signal
+}
+
+/** Of any realm: a test runner has its own. */
+function isError(value: unknown): boolean {
+  return value instanceof Error || types.isNativeError(value)
+}
+
+function ofOwnKey(error: unknown, key: string): unknown {
+  if (!(error instanceof BreakwaterError) || error.code !== 'OVERLOADED') return error
+  return new BreakwaterError('OVERLOADED', error.message, { key, cause: error })
 }

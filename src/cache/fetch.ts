@@ -97,7 +97,7 @@ async function contendUntilDone(
     overrides = false
     if (asked === 'gone') return withoutStore(engine, work, flight)
     const { reply, token } = asked
-    if (reply.type !== 'lease') work.seat?.leave()
+    if (reply.type !== 'lease' && reply.type !== 'nolease') work.seat?.leave()
     if (flight.doomed || flight.deserted || isClosed(engine)) {
       engine.flights.detach(flight)
       const why = isClosed(engine) ? 'close' : 'abort'

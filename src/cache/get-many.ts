@@ -38,8 +38,8 @@ export async function getMany(
   asking: Asking,
   args: readonly unknown[],
   call: ResolvedCall | undefined,
+  keys: readonly string[] = args.map(asking.keyFor),
 ): Promise<readonly unknown[]> {
-  const keys = args.map(asking.keyFor)
   const seats = seated(engine, asking, args, keys)
   const values: unknown[] = []
   const missing: number[] = []
@@ -86,16 +86,17 @@ export async function settleMany(
     return args.map(() => ({ status: 'rejected', reason: error }))
   }
   const refused = new Map<number, unknown>()
-  const named = args.filter((arg, n) => {
+  const named: unknown[] = []
+  const keys: string[] = []
+  for (const [n, arg] of args.entries()) {
     try {
-      asking.keyFor(arg)
-      return true
+      keys.push(asking.keyFor(arg))
+      named.push(arg)
     } catch (error) {
       refused.set(n, error)
-      return false
     }
-  })
-  const got = (await getMany(engine, asking, named, wants)).values()
+  }
+  const got = (await getMany(engine, asking, named, wants, keys)).values()
   return Promise.allSettled(
     args.map((_, n) =>
       refused.has(n) ? Promise.reject(refused.get(n)) : valueOf(got.next().value),

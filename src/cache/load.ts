@@ -51,7 +51,10 @@ export async function load(
     throw controller.signal.aborted ? controller.signal.reason : closed(key)
   }
   if (lease !== undefined && flight.outdated) {
-    work.seat?.leave()
+    if (work.seat?.isIn === true) {
+      work.seat.leave()
+      flight.leavePlace()
+    }
     // Perhaps the lease is younger than the change that was heard of: given back in any case, or
     // we would wait for ourselves.
     void lease.release('late')
@@ -76,11 +79,6 @@ export async function load(
     ran = await runLoader({ engine, work, flight, place, controller })
   } catch (error) {
     place.leave()
-    if (work.seat?.overloaded === true) {
-      work.target.source.counters.overloaded++
-      void lease?.release(isClosed(engine) ? 'close' : 'overload')
-      throw error
-    }
     failed(engine, work, flight, { lease, error })
     throw error
   } finally {
@@ -129,9 +127,8 @@ async function queue(
   try {
     if (engine.flights.isCrowded(target.key)) seat?.leave()
     if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
-    // A common load takes one place for all.
-    if (seat?.isIn === true || flight.hurried || ridesOn(engine, flight))
-      return withTurn(noPlace, endTurn)
+    if (seat?.isIn === true) return withTurn(await seat.arrive(signal), endTurn)
+    if (flight.hurried || ridesOn(engine, flight)) return withTurn(noPlace, endTurn)
     flight.queueUntil ??= engine.clock.now() + engine.limiter.queueMs
     const entered = engine.limiter.enter(target.key, flight.queueUntil)
     if (!('place' in entered)) return withTurn(entered, endTurn)

@@ -68,8 +68,7 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   settled.catch(() => {})
   try {
     const value = await firstOf(settled, controller.signal)
-    const begunAt = seat?.begunAt ?? startedAt
-    return { value, said, previous, startedAt: begunAt, asOf, tick, endedAt: clock.now() }
+    return { value, said, previous, startedAt, asOf, tick, endedAt: clock.now() }
   } finally {
     stop()
     flight.over = true

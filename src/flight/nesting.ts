@@ -17,6 +17,8 @@ export interface Waitable {
   readonly owner: object
   /** The load inside which it was begun. */
   readonly parent: Waitable | undefined
+  /** Keys that are loaded in the same call. */
+  readonly companions?: ReadonlySet<string> | undefined
   readonly over: boolean
   /** What the loader's own calls are waiting for now, and how many of them. */
   readonly waitsFor: Map<Waitable, number>
@@ -61,7 +63,8 @@ export function ridesOn(owner: object, load: Waitable): boolean {
 /** Throws `CYCLE` where this code runs inside a load of the very entry that it asks for. */
 export function refuseCycle(owner: object, key: string): void {
   for (let at = enclosing(); at !== undefined; at = running(at.parent)) {
-    if (at.owner === owner && at.key === key) throw cycle(at.key, key)
+    if (at.owner !== owner) continue
+    if (at.key === key || at.companions?.has(key) === true) throw cycle(at.key, key)
   }
 }
 

@@ -76,7 +76,7 @@ describe('lists', () => {
     expect(await resource.get(3)).toBe(row(3))
   })
 
-  test('a place that throws when it is read rejects what is not told yet, and no more', async () => {
+  test('a place that throws when it is read rejects them all: the list cannot be read', async () => {
     const { resource } = await resourceOf((ids) =>
       Object.defineProperty(ids.map(row), 1, {
         get: () => {
@@ -85,7 +85,7 @@ describe('lists', () => {
       }),
     )
     expect(await resource.getManySettled([1, 2, 3])).toMatchObject([
-      { value: row(1) },
+      { reason: { message: 'no second' } },
       { reason: { message: 'no second' } },
       { reason: { message: 'no second' } },
     ])
