@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import type { Answers, Order, Reply, WorkerSettings } from './messages.ts'
 
 const worker = fileURLToPath(new URL('./worker.js', import.meta.url))
-const limitMs = 30_000
+
+/** To start is not the cache's business alone: a busy machine takes long for sixteen processes. */
+const limitMsOf = ({ kind }: Order): number => (kind === 'start' ? 120_000 : 30_000)
 
 export interface Fleet {
   /** To all. */
@@ -67,6 +69,7 @@ function ask(child: ChildProcess, order: Order): Promise<Reply> {
       stop()
       reject(new Error(reason))
     }
+    const limitMs = limitMsOf(order)
     const late = `no reply to '${order.kind}' within ${limitMs / 1_000} s`
     const timer = setTimeout(() => fail(late), limitMs)
     const ended = (code: number | null, signal: string | null): void =>
