@@ -96,8 +96,7 @@ export class Tags {
     if (lacking) this.#forget(news.since)
     for (const { kind, label, epoch } of news.marks) {
       const known = this.#at(label)
-      const isNews = epoch > Math.max(known[kind].epoch ?? 0, known[kind].heard)
-      if (!isNews) continue
+      if (epoch <= known[kind].heard) continue
       // One that was looked up, of before: what is in memory was found right as of later.
       if (epoch > asked.since) changed = true
       this.#note(known, { kind, label, epoch }, epoch > asked.since ? tick : undefined, news.time)
@@ -122,7 +121,7 @@ export class Tags {
       const tick = this.tick + 1
       for (const label of labels) {
         const known = this.#at(label)
-        if (isOwn) this.#note(known, { kind, label, epoch }, undefined, now)
+        if (isOwn) this.#own(known[kind], message)
         else if (epoch > known[kind].heard) {
           this.#note(known, { kind, label, epoch }, tick, now)
           this.tick = tick
@@ -153,10 +152,7 @@ export class Tags {
 
   /** The store has taken it. */
   confirm(kind: Kind, labels: readonly Label[], bumped: Bumped): void {
-    for (const label of labels) {
-      const { [kind]: change } = this.#at(label)
-      change.epoch = Math.max(change.epoch ?? 0, bumped.epoch)
-    }
+    for (const label of labels) this.#own(this.#at(label)[kind], bumped)
     this.#count.confirm(bumped.previous, bumped.epoch)
   }
 
@@ -249,6 +245,12 @@ export class Tags {
     return known
   }
 
+  /** One of our own: no news, unless something may lie before it that nobody told yet. */
+  #own(change: Changed, { epoch, previous }: Bumped): void {
+    change.epoch = Math.max(change.epoch ?? 0, epoch)
+    if (previous <= this.highest) change.heard = Math.max(change.heard, epoch)
+  }
+
   /** Without a `tick`: it was applied before. */
   #note(known: Known, { kind, label, epoch }: Mark, tick: number | undefined, now: number): void {
     const change = known[kind]
@@ -256,8 +258,8 @@ export class Tags {
     // To the end: the first to be dropped is the one that changed longest ago.
     this.#known.delete(label)
     this.#known.set(label, known)
+    change.heard = Math.max(change.heard, epoch)
     if (tick === undefined) return
-    change.heard = epoch
     change.tick = tick
     if (kind === 'expired') known.expiredAt = now
   }

@@ -5,8 +5,8 @@
  */
 import type { Label } from './labels.ts'
 
-/** For what was loaded by a process that was deaf by then, and comes to light later. */
-const keptMs = 10_000
+/** For what was loaded by a process that was deaf by then, and for a load that takes longer. */
+const keptMs = 600_000
 /** As in the store. Beyond that the oldest are forgotten: their sources have had the longest to settle. */
 const most = 100_000
 

@@ -24,9 +24,11 @@ export class MemoryTags {
       const both = [this.#marks.get(`gone ${label}`), this.#marks.get(`expired ${label}`)]
       return both.filter((mark) => mark !== undefined)
     })
-    const listed: Settling[] = settling
-      ? [...this.#settling].map(([label, until]) => ({ label, until }))
-      : []
+    // Who learns of a change learns in the same answer that it settles.
+    const listed: Settling[] =
+      settling || marks.length > 0
+        ? [...this.#settling].map(([label, until]) => ({ label, until }))
+        : []
     return {
       time: now,
       highest: this.#highest,

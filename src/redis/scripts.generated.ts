@@ -25,8 +25,8 @@ export const scripts = {
   },
   epochs: {
     name: "epochs",
-    source: "local time = redis.call('TIME')\nlocal top = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')\nif not top[2] then\nlocal begin = math.max(time[1] * 1000000 + time[2], ARGV[3] + 1)\ntop[2] = string.format('%.0f', begin)\nredis.call('ZADD', KEYS[1], top[2], 'f')\nend\nlocal floor = redis.call('ZSCORE', KEYS[1], 'f') or '0'\nlocal since = ARGV[1]\nlocal marks = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. since, 'WITHSCORES', 'LIMIT', 0, ARGV[2])\nif #marks >= 2 * ARGV[2] then since = marks[#marks] end\nfor i = 5, #ARGV do\nfor _, kind in ipairs({ 'g', 'e' }) do\nlocal epoch = redis.call('ZSCORE', KEYS[1], kind .. ARGV[i])\nif epoch then\nmarks[#marks + 1] = kind .. ARGV[i]\nmarks[#marks + 1] = epoch\nend\nend\nend\nlocal settling = {}\nif ARGV[4] == '1' then\nsettling = redis.call('ZREVRANGE', KEYS[2], 0, ARGV[2], 'WITHSCORES')\nend\nreturn { time[1], time[2], top[2], floor, since, marks, settling }",
-    sha1: "ac4ab0a4c7362b7e899f590320ab94be6a0f16e0",
+    source: "local time = redis.call('TIME')\nlocal top = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')\nif not top[2] then\nlocal begin = math.max(time[1] * 1000000 + time[2], ARGV[3] + 1)\ntop[2] = string.format('%.0f', begin)\nredis.call('ZADD', KEYS[1], top[2], 'f')\nend\nlocal floor = redis.call('ZSCORE', KEYS[1], 'f') or '0'\nlocal since = ARGV[1]\nlocal marks = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', '(' .. since, 'WITHSCORES', 'LIMIT', 0, ARGV[2])\nif #marks >= 2 * ARGV[2] then since = marks[#marks] end\nfor i = 5, #ARGV do\nfor _, kind in ipairs({ 'g', 'e' }) do\nlocal epoch = redis.call('ZSCORE', KEYS[1], kind .. ARGV[i])\nif epoch then\nmarks[#marks + 1] = kind .. ARGV[i]\nmarks[#marks + 1] = epoch\nend\nend\nend\nlocal settling = {}\nif ARGV[4] == '1' or #marks > 0 then\nsettling = redis.call('ZREVRANGE', KEYS[2], 0, 4 * ARGV[2], 'WITHSCORES')\nend\nreturn { time[1], time[2], top[2], floor, since, marks, settling }",
+    sha1: "a6eebb436189ffb90d80239663ac073ac3f4bca9",
     keys: 2,
     argv: ["since","most","known","settling","and"],
   },

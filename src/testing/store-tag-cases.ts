@@ -122,7 +122,8 @@ export const tagCases: readonly StoreCase[] = [
       const { epoch, until } = await bump(mine.session, ['t'], { settleMs: 300 })
       assert.ok(until >= Math.floor(before) + 300 && until < before + 60_000)
       assert.deepEqual((await news(other.session)).settling, [{ label: 't', until }])
-      assert.deepEqual((await news(other.session, { settling: false })).settling, [])
+      const known = { since: epoch, settling: false }
+      assert.deepEqual((await news(other.session, known)).settling, [])
       const alone = await bump(mine.session, ['key'], { kind: 'settle', settleMs: 50 })
       assert.deepEqual([alone.epoch, alone.previous], [epoch, epoch])
       const { marks, settling } = await news(other.session)

@@ -30,7 +30,8 @@ for i = 5, #ARGV do
   end
 end
 local settling = {}
-if ARGV[4] == '1' then
-  settling = redis.call('ZREVRANGE', KEYS[2], 0, ARGV[2], 'WITHSCORES')
+-- Who learns of a change learns in the same answer that it settles.
+if ARGV[4] == '1' or #marks > 0 then
+  settling = redis.call('ZREVRANGE', KEYS[2], 0, 4 * ARGV[2], 'WITHSCORES')
 end
 return { time[1], time[2], top[2], floor, since, marks, settling }
