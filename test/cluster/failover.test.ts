@@ -92,8 +92,6 @@ describe.each(majors)('a master that goes, with $major', { timeout: 180_000 }, (
     await master.kill()
     await cluster.successorOf(master)
     // It still has, or had until it was told, what was invalidated on the other.
-    await truth.settles(keys)
-    await sleep(5_000)
-    await truth.settles(keys)
+    await truth.settles(keys, 8_000)
   })
 })

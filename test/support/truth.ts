@@ -25,8 +25,8 @@ export interface Truth {
   traffic(keys: readonly string[], during: () => Promise<void>): Promise<Told>
   /** One change of each key, which must be taken. */
   changeAll(keys: readonly string[]): Promise<void>
-  /** Both processes see the last versions, sooner or later, and then for good. */
-  settles(keys: readonly string[]): Promise<void>
+  /** Both processes see the last versions, sooner or later, and then for this long. */
+  settles(keys: readonly string[], steadyMs?: number): Promise<void>
 }
 
 /** `mine` changes and is judged; it keeps nothing in memory, so that the store is what it sees. */
@@ -69,14 +69,20 @@ export function truthOf(mine: Cache, other: Cache): Truth {
 
   return {
     changeAll: change,
-    async settles(keys) {
+    async settles(keys, steadyMs = 50) {
       const last = keys.map((key) => versions.get(key) ?? 0)
-      const seen = async () => [await items.getMany(keys), await others.getMany(keys)]
-      const all = [last, last].map((some) =>
-        some.map((version) => expect.objectContaining({ version })),
-      )
-      await expect.poll(seen, { timeout: 60_000 }).toEqual(all)
-      for (let n = 0; n < 5; n += 1) expect(await seen()).toEqual(all)
+      const seen = async (some: typeof items) =>
+        (await some.getMany(keys)).map(({ version }) => version)
+      const steady = async () => {
+        const from = performance.now()
+        for (;;) {
+          const both = [await seen(items), await seen(others)]
+          if (both.some((one) => one.join() !== last.join())) return both
+          if (performance.now() - from > steadyMs) return both
+          await sleep(steadyMs / 20)
+        }
+      }
+      await expect.poll(steady, { timeout: 60_000 + steadyMs }).toEqual([last, last])
     },
     async traffic(keys, during) {
       const told = { reads: 0, changes: 0, errors: [] as string[], refused: [] as string[] }
