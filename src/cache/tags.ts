@@ -77,7 +77,9 @@ export class Tags {
 
   /** As of which epoch a value is that was given at `at`, when not all was known by then. */
   asOf(knownThen: number, at: number): number {
-    return Math.max(knownThen, this.#floor, Math.min(this.highest, Math.floor(at * 1_000)))
+    // Who knew nothing yet begins where the namespace does.
+    const known = knownThen === 0 ? this.#floor : knownThen
+    return Math.max(known, Math.min(this.highest, Math.floor(at * 1_000)))
   }
 
   request(labels: readonly Label[] = [], settling = true): EpochsRequest {

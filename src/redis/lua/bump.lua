@@ -13,6 +13,11 @@
 -- ARGV[7] tail of the message
 -- ARGV[8] and on: labels
 -- returns { epoch, previous, instant until which it settles }
+-- Something else under our key: nothing of ours is lost that was not lost before.
+for i = 1, 2 do
+  local count = redis.pcall('ZCARD', KEYS[i])
+  if type(count) == 'table' and string.find(count.err, 'WRONGTYPE') then redis.call('DEL', KEYS[i]) end
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local previous = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2])

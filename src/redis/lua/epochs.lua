@@ -9,6 +9,11 @@
 -- ARGV[4] settling '1': what is settling is asked for
 -- ARGV[5] and on: labels that are looked up whatever their epoch
 -- returns { seconds, microseconds, highest, floor, since, { mark, epoch … }, { label, instant … } }
+-- Something else under our key: nothing of ours is lost that was not lost before.
+for i = 1, 2 do
+  local count = redis.pcall('ZCARD', KEYS[i])
+  if type(count) == 'table' and string.find(count.err, 'WRONGTYPE') then redis.call('DEL', KEYS[i]) end
+end
 local time = redis.call('TIME')
 local top = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if not top[2] then
