@@ -22,7 +22,7 @@ function rigOn(
   makeStore: () => Store,
   pass: StoreRig['pass'],
   clock: Clock = realClock,
-): StoreRig & { open(namespace?: string): Promise<Watched> } {
+): Pick<StoreRig, 'pass'> & { open(namespace?: string): Promise<Watched> } {
   return {
     pass,
     async open(namespace = 'suite') {
