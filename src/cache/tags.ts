@@ -139,7 +139,7 @@ export class Tags {
   begin(kind: Kind, labels: readonly Label[], now: number): void {
     this.tick++
     for (const label of labels) {
-      const known = this.#at(label)
+      const known = this.#touched(label)
       known[kind].pending++
       known[kind].tick = this.tick
       if (kind === 'expired') known.expiredAt = now
@@ -247,6 +247,14 @@ export class Tags {
     return known
   }
 
+  /** To the end: the first to be dropped is the one that changed longest ago. */
+  #touched(label: Label): Known {
+    const known = this.#at(label)
+    this.#known.delete(label)
+    this.#known.set(label, known)
+    return known
+  }
+
   /** One of our own: no news, unless something may lie before it that nobody told yet. */
   #own(change: Changed, { epoch, previous }: Bumped): void {
     change.epoch = Math.max(change.epoch ?? 0, epoch)
@@ -257,9 +265,7 @@ export class Tags {
   #note(known: Known, { kind, label, epoch }: Mark, tick: number | undefined, now: number): void {
     const change = known[kind]
     change.epoch = Math.max(change.epoch ?? 0, epoch)
-    // To the end: the first to be dropped is the one that changed longest ago.
-    this.#known.delete(label)
-    this.#known.set(label, known)
+    this.#touched(label)
     change.heard = Math.max(change.heard, epoch)
     if (tick === undefined) return
     change.tick = tick
