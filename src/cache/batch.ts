@@ -9,7 +9,7 @@
 import { types } from 'node:util'
 import type { BatchContext, EntryContext, LoadContext } from '../api.ts'
 import { BreakwaterError, describe } from '../core/errors.ts'
-import { deferred } from '../flight/deferred.ts'
+import { deferred, type Deferred } from '../flight/deferred.ts'
 import { noPlace, type Place } from '../flight/limiter.ts'
 import { inside, outside, ridesOn, thisContext, waitFor } from '../flight/nesting.ts'
 import type { Engine, Flying, Source } from './engine.ts'
@@ -28,10 +28,11 @@ export class Seat {
   readonly key: string
   readonly arg: unknown
   readonly #batch: Batch
-  readonly place = deferred<Place>()
-  readonly result = deferred<unknown>()
   state: State = 'open'
+  // Each from the state on in which it is of use: most seats are never taken.
   flight!: Flying
+  place!: Deferred<Place>
+  result!: Deferred<unknown>
   ctx!: LoadContext
   /** Runs in the context of its call. */
   inContext!: <T>(run: () => T) => T
@@ -71,6 +72,7 @@ export class Seat {
   /** Its flight may load: resolves with its share of the common place, when it is time. */
   arrive(signal: AbortSignal): Promise<Place> {
     this.state = 'waiting'
+    this.place = deferred()
     const leave = (): void => {
       this.place.reject(signal.reason)
       this.leave()
@@ -83,6 +85,7 @@ export class Seat {
 
   load(ctx: LoadContext): Promise<unknown> {
     this.state = 'loading'
+    this.result = deferred()
     this.ctx = ctx
     this.inContext = thisContext()
     this.#batch.comes()

@@ -125,7 +125,7 @@ async function play(steps: readonly Step[], seed: number, { isSlow, isStrict, pl
     outcome: Outcome,
   ): Promise<(Row | null | Error)[]> => {
     const leave = (): void => void atOnce[here]!--
-    if (++atOnce[here]! > places && isStrict) told(`${atOnce[here]} loads at once`)
+    if (++atOnce[here]! > places) told(`${atOnce[here]} loads at once`)
     const ends = [...asked.map(begin), leave]
     const end = (): void => {
       for (const one of ends.splice(0)) one()
@@ -374,7 +374,7 @@ const numRuns = Number(process.env['BREAKWATER_RUNS'] ?? 60)
 it.each<[string, Arbitraries, World]>([
   ['loads alone', calm, { isSlow: false, isStrict: true, places: 2 }],
   ['loads alone, on a slow network', calm, { isSlow: true, isStrict: true, places: 2 }],
-  ['changes', changing, { isSlow: false, isStrict: true, places: 50 }],
+  ['changes', changing, { isSlow: false, isStrict: true, places: 2 }],
   ['changes and refreshes, slowly', forced, { isSlow: true, isStrict: false, places: 2 }],
   ['all that may go wrong', storms, { isSlow: true, isStrict: false, places: 2 }],
 ])(
