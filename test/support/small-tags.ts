@@ -34,7 +34,10 @@ export class SmallTags {
       floor: this.#floor,
       since: page.length === this.#most.marks ? page.at(-1)!.epoch : since,
       marks: [...page, ...newest.filter(({ label }) => labels.includes(label))],
-      settling: settling ? [...this.#settling].map(([label, until]) => ({ label, until })) : [],
+      settling:
+        settling || page.length > 0
+          ? [...this.#settling].map(([label, until]) => ({ label, until }))
+          : [],
     }
   }
 

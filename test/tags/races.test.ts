@@ -153,3 +153,48 @@ describe('set', () => {
     expect(await item.get('k')).toBe('new')
   })
 })
+
+// A loads after its own change was made; B's change overtakes it in the store; A, whose bus is lost,
+// asks what has changed and is told one epoch, its own, which hides B's.
+test('a change of our own hides none that overtook it from who asks for news, either', async () => {
+  const { clock, process, define, source } = tagRace()
+  const [a, b] = [await process(), await process()]
+  const item = define(a)
+  a.link.loseBus()
+  a.link.hold('requests', 'bump')
+  const own = watched(a.cache.invalidateTags('t'))
+  await clock.advance(1)
+  expect(await item.get('k')).toBe('old')
+  await clock.advance(1)
+  source.value = 'new'
+  await b.cache.invalidateTags('t')
+  a.link.release('requests', 'bump')
+  await clock.advance(1)
+  expect(own.state).toBe('resolved')
+  expect(await item.get('another')).toBe('new') // asks for news
+  expect(await item.get('k')).toBe('new')
+})
+
+// A sets, and asks first what has changed; B changes a tag of it; the key of the epochs is lost; A's
+// question begins it anew, later than B's change, which nobody can tell it of any more.
+test('a set that a change overtakes is not valid for the loss of the epochs in between', async () => {
+  const { clock, process, define, source, tags } = tagRace()
+  const [a, b] = [await process(), await process()]
+  const [here, there] = [define(a), define(b)]
+  a.link.loseBus()
+  a.link.hold('requests', 'epochs')
+  const set = watched(here.set('k', 'old'))
+  await clock.advance(1)
+  source.value = 'new'
+  await b.cache.invalidateTags('t')
+  tags.lose()
+  a.link.releaseAll()
+  await clock.advance(10)
+  expect(set.state).toBe('resolved')
+  expect(await there.get('k')).toBe('new')
+  const cold = await process()
+  expect(await define(cold).get('k')).toBe('new')
+  // And a set of after that is kept.
+  await here.set('k', 'set')
+  expect(await define(await process()).get('k')).toBe('set')
+})

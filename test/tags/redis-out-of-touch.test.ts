@@ -179,3 +179,15 @@ it('T075 settling outlives the process that asked for it, twice, the shorter one
   await sleep(4_000)
   expect((await b.item.get(1)).version).toBe(2)
 })
+
+it('what settles is known to a process that starts meanwhile, however many there are', async () => {
+  const a = await fleet.process()
+  const ids = Array.from({ length: 6_000 }, (_, id) => id)
+  await a.item.invalidateMany(ids, { settle: '6s' })
+  const cold = await fleet.process()
+  for (const id of [0, 3_000, 5_999]) expect((await cold.item.get(id)).version).toBe(1)
+  source.version = 2 // the replica has caught up
+  await sleep(6_500)
+  const after = await Promise.all([0, 3_000, 5_999].map((id) => cold.item.get(id)))
+  expect(after.map(({ version }) => version)).toEqual([2, 2, 2])
+})

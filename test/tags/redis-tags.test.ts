@@ -235,3 +235,22 @@ describe('others on the server', () => {
     expect(commands.has('evalsha')).toBe(true)
   })
 })
+
+it.each(['e', 's'])(
+  'I6 something else under a key of tags (%s) takes neither the store nor an invalidation away',
+  async (which) => {
+    const of = epochsKey('tags').replace(/e$/, which)
+    const admin = fleet.admin()
+    const a = await fleet.process()
+    expect((await a.item.get(1)).version).toBe(1)
+    await a.cache.idle()
+    await admin.set(of, 'not ours')
+    fleet.source.version = 2
+    const change = a.cache.invalidateTags('all', { settle: '100ms' })
+    expect(await change.then(() => 'taken', String)).toBe('taken')
+    expect((await a.item.get(1)).version).toBe(2)
+    const cold = await fleet.process()
+    expect((await cold.item.get(1)).version).toBe(2)
+    expect(a.cache.health()).toMatchObject({ status: 'ok', store: 'up' })
+  },
+)

@@ -117,3 +117,37 @@ test('what settles while its publish is under way is loaded anew, and nobody loo
   await clock.advance(10)
   expect(next).toMatchObject({ state: 'resolved', value: 'new' })
 })
+
+// Its subscription lags. The news of its beat tell it of the change before its message comes, and
+// must tell it that the source has not settled: what it loads by then stays for a whole ttl.
+test('who learns of a change by its beat first learns that it settles', async () => {
+  const { clock, process, define, source } = tagRace()
+  const [a, b] = [await process(), await process()]
+  const here = define(a)
+  a.link.holdBus()
+  await b.cache.invalidateTags('t', { settle: '4s' })
+  await clock.advance('2.5s')
+  expect(await here.get('k')).toBe('old') // of a replica that lags
+  a.link.releaseBus()
+  source.value = 'new'
+  await clock.advance('10s')
+  expect(await here.get('k')).toBe('new')
+})
+
+// `loadTimeout` is 30 s by default: a load may end long after what it read has settled.
+test('a load that ends long after its source has settled is not kept, whatever settles by then', async () => {
+  const { clock, process, define, source, loads } = tagRace()
+  const a = await process()
+  const item = define(a)
+  await item.invalidate('k', { settle: '2s' })
+  source.slow = true
+  const first = watched(item.get('k'))
+  await clock.advance('13s')
+  source.value = 'new'
+  source.slow = false
+  await item.invalidate('another', { settle: '2s' })
+  loads[0]!.end()
+  await clock.advance(10)
+  expect(first.state).toBe('resolved')
+  expect(await item.get('k')).toBe('new')
+})
