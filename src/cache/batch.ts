@@ -11,7 +11,7 @@ import type { BatchContext, EntryContext, LoadContext } from '../api.ts'
 import { BreakwaterError, describe } from '../core/errors.ts'
 import { deferred, type Deferred } from '../flight/deferred.ts'
 import { noPlace, type Place } from '../flight/limiter.ts'
-import { inside, outside, ridesOn, thisContext, waitFor } from '../flight/nesting.ts'
+import { inside, outside, ridesOn, thisContext, waitFor, type Waitable } from '../flight/nesting.ts'
 import type { Engine, Flying, Source } from './engine.ts'
 import { sharedPlace } from './shared-place.ts'
 
@@ -179,14 +179,14 @@ export class Batch {
     if (all.length === 0) return this.#ended.resolve()
     // In the context of a call, if there is one: a refresh has none.
     const lead = all.find(({ flight }) => flight.purpose !== 'background') ?? all[0]!
-    const others = all.filter((seat) => seat !== lead)
-    lead.flight.companions = new Set(others.map(({ key }) => key))
-    const ends = others.map(({ flight }) => waitFor(flight, lead.flight))
+    // Its own in the eyes of what it calls: it goes on although single flights have ended.
+    const load = new CommonLoad(this.#engine, lead.flight, new Set(all.map(({ key }) => key)))
+    const ends = all.map(({ flight }) => waitFor(flight, load))
     try {
       const args = Object.freeze(all.map(({ arg }) => arg))
       const ctx = this.#context(all)
       const many = await lead.inContext(() =>
-        inside(lead.flight, async () => this.#loader.loadMany(args, ctx)),
+        inside(load, async () => this.#loader.loadMany(args, ctx)),
       )
       const results = await Promise.allSettled(this.#match(all, many))
       for (const [n, { result }] of all.entries()) {
@@ -198,6 +198,7 @@ export class Batch {
     } catch (error) {
       for (const { result } of all) result.reject(error)
     } finally {
+      load.over = true
       for (const end of ends) end()
       outside()
       this.#ended.resolve()
@@ -234,6 +235,22 @@ export class Batch {
       'INVALID_OPTION',
       `${this.#loader.source.name}.loadMany: expected ${all.length} results in the order of the arguments, or a Map by argument, got ${got}`,
     )
+  }
+}
+
+class CommonLoad implements Waitable {
+  readonly key: string
+  readonly owner: object
+  readonly parent: Waitable | undefined
+  readonly companions: ReadonlySet<string>
+  readonly waitsFor = new Map<Waitable, number>()
+  over = false
+
+  constructor(owner: object, lead: Waitable, keys: ReadonlySet<string>) {
+    this.owner = owner
+    this.key = lead.key
+    this.parent = lead.parent
+    this.companions = keys
   }
 }
 

@@ -84,8 +84,6 @@ export class Flight<A, W> implements Waitable {
   doomed = false
   /** One who holds a place in the limiter waits for it. */
   hurried = false
-  /** Keys of others that its loader loads in the same call. */
-  companions: ReadonlySet<string> | undefined
 
   readonly #result = deferred<A>()
   #callers = 0
