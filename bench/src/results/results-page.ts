@@ -19,7 +19,8 @@ export function resultsPage(all: ReadonlyMap<string, Kept>): string {
 /** `2026-01-31 with Node.js 20.20.2 and Redis 7.0.15 on linux x64, 2 cores, load before 0.1` */
 export function writeMachine(machine: Machine): string {
   const { measured, node, redis, platform, cores, loadBefore } = machine
-  return `${measured} with Node.js ${node} and Redis ${redis} on ${platform}, ${cores} cores, load before ${loadBefore}`
+  const busy = loadBefore > cores / 2 ? ' (busy: trust the loads and the bytes alone)' : ''
+  return `${measured} with Node.js ${node} and Redis ${redis} on ${platform}, ${cores} cores, load before ${loadBefore}${busy}`
 }
 
 function budgetTable(all: ReadonlyMap<string, Kept>): string {
