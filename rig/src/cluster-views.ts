@@ -24,7 +24,10 @@ export class ClusterViews<N extends Node> {
     this.#password = password
   }
 
-  /** Who serves slots. */
+  /**
+   * Who serves slots. All must also know of which epoch that is: one that does not, and sees another
+   * change at once, may take the slot back for whoever had it before.
+   */
   owners(): Promise<readonly Owner<N>[]> {
     return waitFor('the nodes to agree on who has which slots', async () => {
       const all = (await this.#views()).map((views) => views.filter(isLiveOwner))
@@ -88,9 +91,9 @@ export class ClusterViews<N extends Node> {
 }
 
 function describe(views: readonly NodeView[]): string {
-  const told = views.map(({ id, flags, masterId, slots }) => {
+  const told = views.map(({ id, flags, masterId, epoch, slots }) => {
     const state = flags.filter((flag) => flag !== 'myself').join()
-    return `${id} ${state} ${masterId ?? ''} ${slots.join()}`
+    return `${id} ${state} ${masterId ?? epoch} ${slots.join()}`
   })
   return told.toSorted().join('\n')
 }

@@ -6,6 +6,8 @@ export interface NodeView {
   readonly flags: readonly string[]
   /** The id of its master; `undefined`: it is one. */
   readonly masterId: string | undefined
+  /** Which of two that claim a slot is right: the later one. */
+  readonly epoch: number
   /** First and last of each run. */
   readonly slots: readonly (readonly [number, number])[]
 }
@@ -14,12 +16,13 @@ export interface NodeView {
 export function readNodes(text: string): NodeView[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line) => {
-    const [id = '', address = '', flags = '', master = '-', , , , , ...slots] = line.split(' ')
+    const [id = '', address = '', flags = '', master = '-', , , epoch, , ...slots] = line.split(' ')
     return {
       id,
       port: Number(/:(\d+)@/.exec(address)?.[1]),
       flags: flags.split(','),
       masterId: master === '-' ? undefined : master,
+      epoch: Number(epoch),
       slots: slots
         .filter((range) => !range.startsWith('['))
         .map((range) => {

@@ -132,9 +132,16 @@ function clusterOf({ nodes, views, shards, password, stop }: Made): RedisCluster
     return found.node
   }
   const masters = async () => (await views.owners()).map(({ node }) => node)
-  const begin = async (slot: number, to: ClusterNode) => {
+  const begin = async (slot: number, to: ClusterNode): Promise<SlotMove> => {
     const from = await masterOf(slot)
-    return startSlotMove({ slot, from, to, masters: await masters(), password })
+    const move = await startSlotMove({ slot, from, to, masters: await masters(), password })
+    return {
+      moveKeys: move.moveKeys,
+      finish: async () => {
+        await move.finish()
+        await views.owners()
+      },
+    }
   }
   const becomesMaster = (isIt: (node: ClusterNode) => boolean) =>
     waitFor('a replica to take over', async () => (await masters()).find(isIt))
