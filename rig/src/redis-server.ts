@@ -5,6 +5,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { logCommands, type CommandLog } from './command-log.ts'
 import { ask, type Reply } from './resp.ts'
 import { endProcess, startProcess, type Running } from './server-process.ts'
 
@@ -83,17 +84,24 @@ export function usualArgs(address: Address, directory: string, password?: string
 }
 
 export async function startServer(plan: ServerPlan): Promise<RedisServer> {
-  const launch = (address: Address) =>
-    startProcess(plan.args(address), 'path' in address ? address.path : '')
+  let log: CommandLog | undefined
+  const launch = async (address: Address) => {
+    const started = await startProcess(plan.args(address), 'path' in address ? address.path : '')
+    log = await logCommands(connectionTo(address), plan.password)
+    return started
+  }
   const { address, running } = await settle(plan, launch)
-  const connection = 'path' in address ? address : { host: '127.0.0.1', port: address.port }
+  const connection = connectionTo(address)
   let current: Running | undefined = running
   let pid = running.pid
 
   const kill = async () => {
     const ending = current
     current = undefined
-    if (ending !== undefined) await endProcess(ending)
+    if (ending === undefined) return
+    const logged = log?.end()
+    await endProcess(ending)
+    await logged
   }
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
     if (current !== undefined) process.kill(current.pid, name)
@@ -116,6 +124,10 @@ export async function startServer(plan: ServerPlan): Promise<RedisServer> {
       pid = current.pid
     },
   }
+}
+
+function connectionTo(address: Address): RedisServer['connection'] {
+  return 'path' in address ? address : { host: '127.0.0.1', port: address.port }
 }
 
 async function settle(

@@ -17,7 +17,8 @@ export function ask(
   command: readonly (string | number)[],
   { password, timeoutMs = 10_000 }: AskOptions = {},
 ): Promise<Reply> {
-  const commands = password === undefined ? [command] : [['AUTH', password], command]
+  const name = areCommandsLogged() ? [['PING', 'rig']] : []
+  const commands = [...(password === undefined ? [] : [['AUTH', password]]), ...name, command]
   return new Promise((resolve, reject) => {
     const socket = connect(server)
     let received = Buffer.alloc(0)
@@ -35,7 +36,7 @@ export function ask(
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes])
       const replies = readReplies(received)
-      const failed = replies.find((reply) => reply instanceof Error)
+      const failed = replies.find((reply, n) => reply instanceof Error && commands[n] !== name[0])
       if (failed instanceof Error) fail(failed.message)
       else if (replies.length === commands.length) finish(() => resolve(replies.at(-1) as Reply))
     })
@@ -43,9 +44,14 @@ export function ask(
   })
 }
 
-function encode(command: readonly (string | number)[]): string {
+export function encode(command: readonly (string | number)[]): string {
   const words = command.map((word) => `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`)
   return `*${command.length}\r\n${words.join('')}`
+}
+
+/** Then a connection of the rig says first that it is one: by its address nobody could tell. */
+export function areCommandsLogged(): boolean {
+  return (process.env['BREAKWATER_MONITOR'] ?? '') !== ''
 }
 
 interface Read {
