@@ -4,14 +4,14 @@ import { startRedisCluster, type ClusterNode, type RedisCluster } from '@breakwa
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clusterCachesOn, well } from '../support/cluster-caches.ts'
 import { keysByMaster, spreadKeys, slotOfKey } from '../support/cluster-keys.ts'
-import { majors } from '../support/ioredis-majors.ts'
+import { twoMajors } from '../support/ioredis-majors.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { truthOf } from '../support/truth.ts'
 
 const clientOptions = { redisOptions: { password: 'secret' } }
 const place = { entry: (key: string) => `r:item:${key}` }
 
-describe.each(majors)('a master that goes, with $major', { timeout: 180_000 }, (major) => {
+describe.each(twoMajors)('a master that goes, with $major', { timeout: 180_000 }, (major) => {
   let cluster: RedisCluster
   const caches = clusterCachesOn(() => cluster, major)
   beforeEach(async () => {

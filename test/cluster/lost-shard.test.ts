@@ -7,10 +7,10 @@ import type { IoredisCluster } from '../../src/redis/ioredis-client.ts'
 import { ioredisClusterCommands } from '../../src/redis/ioredis-cluster-commands.ts'
 import { clusterCachesOn } from '../support/cluster-caches.ts'
 import { keysByMaster } from '../support/cluster-keys.ts'
-import { clusterClientsOf, majors } from '../support/ioredis-majors.ts'
+import { clusterClientsOf, twoMajors } from '../support/ioredis-majors.ts'
 import { until } from '../support/open-session.ts'
 
-describe.each(majors)('a shard that is lost, with $major', { timeout: 120_000 }, (major) => {
+describe.each(twoMajors)('a shard that is lost, with $major', { timeout: 120_000 }, (major) => {
   let cluster: RedisCluster
   const caches = clusterCachesOn(() => cluster, major)
   const clients = clusterClientsOf(() => cluster, major.Cluster)

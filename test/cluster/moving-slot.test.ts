@@ -6,7 +6,7 @@ import { startRedisCluster, type ClusterNode, type RedisCluster } from '@breakwa
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clusterCachesOn, type ClusterCache } from '../support/cluster-caches.ts'
 import { keysInSlot, slotOfKey, spreadKeys } from '../support/cluster-keys.ts'
-import { majors } from '../support/ioredis-majors.ts'
+import { twoMajors } from '../support/ioredis-majors.ts'
 import { sleep } from '../support/open-session.ts'
 import { truthOf } from '../support/truth.ts'
 
@@ -22,7 +22,7 @@ const settings: Record<string, object> = {
   'that follows slowly': { retryDelayOnMoved: 20 },
 }
 
-describe.each(majors)('a slot that moves, with $major', { timeout: 120_000 }, (major) => {
+describe.each(twoMajors)('a slot that moves, with $major', { timeout: 120_000 }, (major) => {
   const caches = clusterCachesOn(() => cluster, major)
   const setUp = async (clientOptions: object) => {
     const [mine, other] = await caches.several(2, { clientOptions })

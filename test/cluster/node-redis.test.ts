@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { newFrame, newToken, put, sameBytes } from '../../src/testing/store-rig.ts'
-import { flavours, nodeRedisClients, type TestCluster } from '../support/node-redis-clients.ts'
+import { usualFlavours, nodeRedisClients, type TestCluster } from '../support/node-redis-clients.ts'
 import { runScript } from '../support/node-redis-script.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
 
-describe.each([...flavours])('a cluster, $flavour', (flavour) => {
+describe.each(usualFlavours)('a cluster, $flavour', (flavour) => {
   let rig: RedisCluster
   const clients = nodeRedisClients(flavour)
   const caches: Cache[] = []

@@ -5,7 +5,7 @@ import { startRedisCluster, type RedisCluster } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clusterCachesOn, well } from '../support/cluster-caches.ts'
 import { slotOfKey, spreadKeys } from '../support/cluster-keys.ts'
-import { majors } from '../support/ioredis-majors.ts'
+import { twoMajors } from '../support/ioredis-majors.ts'
 import { sleep } from '../support/open-session.ts'
 import { truthOf } from '../support/truth.ts'
 
@@ -25,7 +25,7 @@ const settings: Record<string, object> = {
   'with a command timeout': { redisOptions: { commandTimeout: 20 } },
 }
 
-describe.each(majors)('an outage, with $major', { timeout: 180_000 }, (major) => {
+describe.each(twoMajors)('an outage, with $major', { timeout: 180_000 }, (major) => {
   const caches = clusterCachesOn(() => cluster, major)
   const unhandled: unknown[] = []
   const onUnhandled = (error: unknown): void => void unhandled.push(error)

@@ -5,14 +5,14 @@ import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
-import { flavours, nodeRedisClients } from '../support/node-redis-clients.ts'
+import { usualFlavours, nodeRedisClients } from '../support/node-redis-clients.ts'
 import { runScript, type End } from '../support/node-redis-script.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const nowhere = { host: '127.0.0.1', port: 9 }
 
-describe.each([...flavours])('a cache, $flavour', (flavour) => {
+describe.each(usualFlavours)('a cache, $flavour', (flavour) => {
   let server: RedisServer
   let proxy: TcpProxy
   const clients = nodeRedisClients(flavour)

@@ -5,7 +5,7 @@ import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
-import { flavours, nodeRedisClients, type TestClient } from '../support/node-redis-clients.ts'
+import { usualFlavours, nodeRedisClients, type TestClient } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -25,7 +25,7 @@ const settings: Record<string, object> = {
 const atResp3 = { 'with a client-side cache': { clientSideCache: { ttl: 0 } } }
 const at6 = { 'with a key prefix': { keyPrefix: 'pre{x}:' } }
 
-describe.each([...flavours])('a faulty server, $flavour', (flavour) => {
+describe.each(usualFlavours)('a faulty server, $flavour', (flavour) => {
   let server: RedisServer
   const clients = nodeRedisClients(flavour)
   const caches: Cache[] = []

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { well } from '../support/cluster-caches.ts'
-import { majors, type TestClient } from '../support/ioredis-majors.ts'
+import { twoMajors, type TestClient } from '../support/ioredis-majors.ts'
 import { sleep } from '../support/open-session.ts'
 import { truthOf } from '../support/truth.ts'
 
 const keys = Array.from({ length: 12 }, (_, n) => `key-${n}`)
 
-describe.each(majors)('through Sentinel, with $major', { timeout: 180_000 }, ({ Redis }) => {
+describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, ({ Redis }) => {
   let watched: RedisSentinel
   const clients: TestClient[] = []
   const caches: Cache[] = []

@@ -6,11 +6,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { heard, newToken, take } from '../../src/testing/store-rig.ts'
-import { flavours, nodeRedisClients, type TestSentinel } from '../support/node-redis-clients.ts'
+import {
+  usualFlavours,
+  nodeRedisClients,
+  type TestSentinel,
+} from '../support/node-redis-clients.ts'
 import { runScript } from '../support/node-redis-script.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
 
-describe.each([...flavours])('Sentinel, $flavour', (flavour) => {
+describe.each(usualFlavours)('Sentinel, $flavour', (flavour) => {
   let rig: RedisSentinel
   const clients = nodeRedisClients(flavour)
   const caches: Cache[] = []

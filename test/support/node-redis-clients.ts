@@ -37,6 +37,9 @@ export const flavours: readonly Flavour[] = majors.flatMap(({ major, redis }) =>
   })),
 )
 
+/** Where a case takes long: each major over the protocol that it speaks by itself. */
+export const usualFlavours = flavours.filter(({ isUsual }) => isUsual)
+
 interface Ending {
   readonly isOpen: boolean
   destroy(): unknown
