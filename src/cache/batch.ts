@@ -180,7 +180,8 @@ export class Batch {
     // In the context of a call, if there is one: a refresh has none.
     const lead = all.find(({ flight }) => flight.purpose !== 'background') ?? all[0]!
     // Its own in the eyes of what it calls: it goes on although single flights have ended.
-    const load = new CommonLoad(this.#engine, lead.flight, new Set(all.map(({ key }) => key)))
+    const flights = all.map(({ flight }) => flight)
+    const load = new CommonLoad(this.#engine, lead.flight, flights)
     const ends = all.map(({ flight }) => waitFor(flight, load))
     try {
       const args = Object.freeze(all.map(({ arg }) => arg))
@@ -198,7 +199,7 @@ export class Batch {
     } catch (error) {
       for (const { result } of all) result.reject(error)
     } finally {
-      load.over = true
+      load.ended = true
       for (const end of ends) end()
       outside()
       this.#ended.resolve()
@@ -244,13 +245,20 @@ class CommonLoad implements Waitable {
   readonly parent: Waitable | undefined
   readonly companions: ReadonlySet<string>
   readonly waitsFor = new Map<Waitable, number>()
-  over = false
+  readonly #flights: readonly Waitable[]
+  ended = false
 
-  constructor(owner: object, lead: Waitable, keys: ReadonlySet<string>) {
+  constructor(owner: object, lead: Waitable, flights: readonly Waitable[]) {
     this.owner = owner
     this.key = lead.key
     this.parent = lead.parent
-    this.companions = keys
+    this.companions = new Set(flights.map(({ key }) => key))
+    this.#flights = flights
+  }
+
+  /** Given up by all: what its loader does then is work of its own. */
+  get over(): boolean {
+    return this.ended || this.#flights.every(({ over }) => over)
   }
 }
 
