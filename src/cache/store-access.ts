@@ -183,7 +183,8 @@ export class StoreAccess {
         this.#state === 'down' || this.#state === 'closed'
           ? gone(`it stopped answering during ${operation}`)
           : gone(`${operation} took longer than ${storeTimeoutMs} ms`)
-      this.#options.onFailed(operation, error)
+      // Cut off by our own end: no fault of the store.
+      if (this.#state !== 'closed') this.#options.onFailed(operation, error)
       if (this.#breaker.overdue(this.#heardSince(pending), now)) this.#down(error)
       else this.#suspect(error)
       overdue(error)
