@@ -29,8 +29,8 @@ export interface Common {
 }
 
 export interface Hooks {
-  /** The store has just done it; what this returns is called when the process is told. */
-  done?(operation: Gated, args: readonly unknown[]): (() => void) | undefined
+  /** The store has just done what it was asked for at `at`; what this returns is called when the process is told. */
+  done?(operation: Gated, args: readonly unknown[], at: number): (() => void) | undefined
   /** A message is being sent; what this returns is called when it has been delivered. */
   sent?(message: BusMessage): (() => void) | undefined
 }
@@ -115,10 +115,11 @@ export function gatedStore(common: Common, hooks: Hooks = {}): GatedStore {
     for (const name of gatedOperations) {
       wrapped[name] = async (...args: unknown[]) => {
         asked.set(name, (asked.get(name) ?? 0) + 1)
+        const at = common.now()
         await ways.requests.get(name)!.pass()
         if (store.failing === 'before') throw new Error(`${name} was told to fail`)
         const answer = run(name, args)
-        const told = hooks.done?.(name, args)
+        const told = hooks.done?.(name, args, at)
         const result = await answer
         await ways.replies.get(name)!.pass()
         if (store.failing === 'after') throw new Error(`${name} was told to lose its reply`)

@@ -9,7 +9,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCache, type EntryDefaults, type LoadContext } from '../../src/index.ts'
-import type { BumpRequest, BusMessage } from '../../src/ports.ts'
+import type { BumpRequest, BusMessage, Token } from '../../src/ports.ts'
 import { manualClock, memoryStore } from '../../src/testing/index.ts'
 import { gatedStore, type Common } from '../support/gated-store.ts'
 import { SmallTags } from '../support/small-tags.ts'
@@ -61,11 +61,14 @@ async function run(schedule: readonly Step[], shape: Entry, world: World): Promi
 
   const members = [0, 1, 2].map((p) => {
     const floor: Record<Key, number> = { a: 0, b: 0 }
+    /** What these end was told when they returned; others may have changed the source since. */
+    const own = new Set<Token>()
     const raise = (to: Partial<Record<Key, number>>): void => {
       for (const key of keys) floor[key] = Math.max(floor[key], to[key] ?? 0)
     }
     const link = gatedStore(common, {
-      done: (operation, args) => {
+      done: (operation, args, at) => {
+        if (operation === 'invalidate') own.add(args[1] as Token)
         if (operation === 'bump') {
           const { kind, labels } = args[0] as BumpRequest
           const reached = kind === 'gone' ? reachedBy(labels) : []
@@ -75,7 +78,6 @@ async function run(schedule: readonly Step[], shape: Entry, world: World): Promi
         }
         if (operation !== 'epochs') return undefined
         const told = { ...ended[p] }
-        const at = clock.now()
         // One that came too late was not listened to.
         return () => clock.now() - at < 1_000 && raise(told)
       },
@@ -83,7 +85,7 @@ async function run(schedule: readonly Step[], shape: Entry, world: World): Promi
         let told: Partial<Record<Key, number>> = {}
         if (message.type === 'bumped' && message.kind === 'gone') {
           told = Object.fromEntries(reachedBy(message.labels).map((key) => [key, ended[p]![key]]))
-        } else if (message.type === 'invalidated') {
+        } else if (message.type === 'invalidated' && !own.has(message.id)) {
           const key = message.key.slice(-1) as Key
           told = { [key]: version[key] }
         }
