@@ -61,14 +61,14 @@ async function run(schedule: readonly Step[], shape: Entry, world: World): Promi
 
   const members = [0, 1, 2].map((p) => {
     const floor: Record<Key, number> = { a: 0, b: 0 }
-    /** What these end was told when they returned; others may have changed the source since. */
+    /** No news: others may have changed the source since, and not told it yet. */
     const own = new Set<Token>()
     const raise = (to: Partial<Record<Key, number>>): void => {
       for (const key of keys) floor[key] = Math.max(floor[key], to[key] ?? 0)
     }
     const link = gatedStore(common, {
       done: (operation, args, at) => {
-        if (operation === 'invalidate') own.add(args[1] as Token)
+        if (operation === 'invalidate' || operation === 'expire') own.add(args[1] as Token)
         if (operation === 'bump') {
           const { kind, labels } = args[0] as BumpRequest
           const reached = kind === 'gone' ? reachedBy(labels) : []
