@@ -26,7 +26,7 @@ export async function l2Hit({ quick, runs = quick ? 1 : 2, say }: Setting): Prom
       contenders,
       basesOf,
       runs,
-      effort: { rounds: quick ? 5 : 11, warmUpMs: quick ? 200 : 600, batchMs: quick ? 15 : 25 },
+      effort: { rounds: quick ? 5 : 9, warmUpMs: quick ? 200 : 600, batchMs: quick ? 15 : 25 },
       limitMs: 90_000,
       say,
     })

@@ -8,12 +8,12 @@ import { runTraffic, type TrafficPlan } from '../traffic/run-traffic.ts'
 
 const perSecond = 3_000
 
-export async function l2Latency({ quick, runs = quick ? 1 : 3, say }: Setting): Promise<Report> {
+export async function l2Latency({ quick, runs = quick ? 1 : 2, say }: Setting): Promise<Report> {
   const plan: TrafficPlan = {
     processes: 1,
     perSecond,
-    seconds: quick ? 1 : 3,
-    warmUpSeconds: quick ? 0.5 : 1,
+    seconds: quick ? 0.7 : 2.5,
+    warmUpSeconds: quick ? 0.3 : 1,
     keys: 200,
     exact: true,
     tiersOf: () => 'redis',

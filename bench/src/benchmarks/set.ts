@@ -8,16 +8,16 @@ import { runPairs } from '../pairs/run-pairs.ts'
 import { basesOf } from './l2-hit.ts'
 
 const base = bareName('ioredis5')
-const cells = ['1 KB', '50 KB']
 
-export async function set({ quick, runs = quick ? 1 : 2, say }: Setting): Promise<Report> {
+export async function set({ quick, runs = 1, say }: Setting): Promise<Report> {
+  const cells = quick ? ['1 KB'] : ['1 KB', '50 KB']
   const outcome = await runPairs({
     workload: 'sets',
     cells,
     contenders: [ours, ...peers, ...(quick ? [] : otherCodecs)],
     basesOf,
     runs,
-    effort: { rounds: quick ? 5 : 11, warmUpMs: quick ? 200 : 500, batchMs: quick ? 15 : 30 },
+    effort: { rounds: quick ? 5 : 15, warmUpMs: quick ? 200 : 500, batchMs: quick ? 15 : 30 },
     limitMs: 60_000,
     say,
   })

@@ -12,12 +12,12 @@ const keys = 200
 const entry = { ttlMs: 2_000, staleMs: 10_000, loadMs: 100, patient: false }
 
 export async function traffic({ quick, runs = quick ? 1 : 2, say }: Setting): Promise<Report> {
-  const seconds = quick ? 3 : 6
+  const seconds = quick ? 2 : 6
   const plan: TrafficPlan = {
     processes,
     perSecond: perSecond / processes,
     seconds,
-    warmUpSeconds: quick ? 1 : 2,
+    warmUpSeconds: quick ? 0.5 : 2,
     keys,
     exact: false,
     tiersOf: ({ twoTiers }) => (twoTiers ? 'both' : 'redis'),

@@ -19,7 +19,7 @@ const budgetMs = 1
 
 export async function waiterWake({
   quick,
-  runs = quick ? 50 : 200,
+  runs = quick ? 40 : 200,
   say,
 }: Setting): Promise<Report> {
   const server = await startRedisServer()
