@@ -113,7 +113,8 @@ export async function startServer(plan: ServerPlan): Promise<RedisServer> {
     get pid() {
       return pid
     },
-    ask: (...command) => ask(connection, command, { password: plan.password }),
+    ask: async (...command) =>
+      withoutLog(await ask(connection, command, { password: plan.password })),
     stop: kill,
     kill,
     freeze: () => signal('SIGSTOP'),
@@ -124,6 +125,12 @@ export async function startServer(plan: ServerPlan): Promise<RedisServer> {
       pid = current.pid
     },
   }
+}
+
+/** A CLIENT LIST without the connection that keeps the log: it is nobody's. */
+function withoutLog(reply: Reply): Reply {
+  if (typeof reply !== 'string') return reply
+  return reply.replaceAll(/^id=.* cmd=monitor .*\n/gm, '')
 }
 
 function connectionTo(address: Address): RedisServer['connection'] {

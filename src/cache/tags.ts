@@ -272,12 +272,19 @@ export class Tags {
     if (kind === 'expired') known.expiredAt = now
   }
 
-  /** Between what was known and `since` lies what nobody told: nothing is known exactly any more. */
+  /**
+   * Between what was known and `since` lies what nobody told: of earlier changes none is known to be
+   * the last of its label. What was heard of later ones, ahead of this answer, still holds.
+   */
   #forget(since: number): void {
     this.#since = Math.max(this.#since, since)
-    for (const [label, { gone, expired }] of this.#known) {
-      if (gone.pending + expired.pending === 0) this.#known.delete(label)
-      else gone.epoch = expired.epoch = undefined
+    for (const [label, known] of this.#known) {
+      const { gone, expired } = known
+      for (const change of [gone, expired]) {
+        if (change.epoch !== undefined && change.epoch <= since) change.epoch = undefined
+      }
+      const isKnown = gone.epoch !== undefined || expired.epoch !== undefined
+      if (!isKnown && gone.pending + expired.pending === 0) this.#known.delete(label)
     }
   }
 

@@ -29,7 +29,7 @@ export interface Common {
 }
 
 export interface Hooks {
-  /** The store has just done what it was asked for at `at`; what this returns is called when the process is told. */
+  /** The store has just done what it was asked for at `at`; what this returns is called when the process was told. */
   done?(operation: Gated, args: readonly unknown[], at: number): (() => void) | undefined
   /** A message is being sent; what this returns is called when it has been delivered. */
   sent?(message: BusMessage): (() => void) | undefined
@@ -123,7 +123,8 @@ export function gatedStore(common: Common, hooks: Hooks = {}): GatedStore {
         const result = await answer
         await ways.replies.get(name)!.pass()
         if (store.failing === 'after') throw new Error(`${name} was told to lose its reply`)
-        told?.()
+        // Only when what this sets off has come to rest has it been taken in.
+        if (told !== undefined) setImmediate(told)
         return result
       }
     }
