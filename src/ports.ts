@@ -274,6 +274,9 @@ export type BusMessage =
 
 /** The in-process tier, bounded by count and bytes; the least recently used goes first. */
 export interface Memory<E> {
+  /** Counts what was put in, and what was dropped: unchanged, `get` would give what it gave before. */
+  readonly changes: number
+  /** Makes it the last to be dropped. */
   get(key: string): E | undefined
   /** Bigger than the whole tier: not kept. */
   set(key: string, entry: E, bytes: number): void

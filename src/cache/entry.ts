@@ -10,6 +10,7 @@ import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-ref
 import type { Head, Uncacheable } from '../core/head.ts'
 import type { Label } from '../core/labels.ts'
 import type { CodecPort } from '../ports.ts'
+import type { Place } from './places.ts'
 
 export interface EntryInit {
   /** Its instants on this process's clock. */
@@ -69,6 +70,8 @@ export class Entry implements Instants {
   hotUntil: number
   /** When its time in memory ends, where that is bounded. */
   memoryUntil: number | undefined
+  /** The place that leads to it while memory holds it. */
+  place: Place | undefined = undefined
 
   constructor(init: EntryInit, bounds: EntryBounds) {
     const { head, now } = init

@@ -22,11 +22,17 @@ import { Tags } from './tags.ts'
 import { tokens } from './tokens.ts'
 import { Writes } from './writes.ts'
 
+interface MemoryBounds {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  onDropped(entry: Entry): void
+}
+
 /** What the composition root supplies. */
 export interface Environment {
   readonly clock: Clock
   readonly codec: CodecPort
-  memory(maxEntries: number, maxBytes: number): Memory<Entry>
+  memory(bounds: MemoryBounds): Memory<Entry>
 }
 
 /** Without a bus, nothing tells this process of changes elsewhere. */
@@ -80,7 +86,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     clock,
     memory:
       rules.enabled && rules.memory !== undefined
-        ? environment.memory(rules.memory.maxEntries, rules.memory.maxBytes)
+        ? environment.memory({ ...rules.memory, onDropped: (entry) => entry.place?.leave(entry) })
         : undefined,
     memoryTtlMs: rules.memory?.ttlMs ?? Infinity,
     outageTtlMs: rules.outageTtlMs,

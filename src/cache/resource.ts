@@ -16,9 +16,9 @@ import type { Outcome } from '../core/events.ts'
 import { resourceLabel } from '../core/labels.ts'
 import type { Seat } from './batch.ts'
 import { getMany, isPending, nothing, settleMany, valueOf, type Asking } from './get-many.ts'
-import { keyOf } from './key-of.ts'
 import type { Found } from './look.ts'
 import { peek } from './peek.ts'
+import { placeOf, type Place } from './places.ts'
 import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
 import { canLookFirst, read, readFound } from './read.ts'
@@ -36,7 +36,8 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   const { rules, counters } = source
   const { clock, hearing, tags, listeners } = engine
   const memory = usesMemory(engine, rules) ? engine.memory : undefined
-  const keyFor = keyOf(definition)
+  const placeFor = placeOf(definition)
+  const keyFor = (arg: unknown): string => placeFor(arg).key
 
   const targetFor = (arg: unknown, key: string): Target => ({
     key,
@@ -86,21 +87,22 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   }
 
   const get = (arg: unknown, call?: Call): Promise<unknown> => {
-    let key: string
+    let place: Place
     let wants: ResolvedCall | undefined
     try {
-      key = keyFor(arg)
+      place = placeFor(arg)
       wants = resolveCall(call)
     } catch (error) {
       return Promise.reject(error)
     }
+    const { key } = place
     if (wants !== undefined) {
       return valueFrom(arg, key, wants, (target) => read(engine, target, wants))
     }
-    const held = memory?.get(key)
+    const held = memory && place.held(memory)
     if (held !== undefined) {
       const value = fromHeld(held, arg, key, undefined)
-      if (value !== nothing) return Promise.resolve(value)
+      if (value !== nothing) return place.answer(held, value)
     } else if (canLookFirst(engine, source, key)) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.
       return engine.looks.at(engine, source, key, undefined).then((found) => {

@@ -5,12 +5,35 @@ import type { Memory } from '../ports.ts'
 /** lru-cache lays out arrays for as many entries as it may hold: beyond this, they grow instead. */
 const mostLaidOut = 100_000
 
-export function lruMemory<E extends object>(maxEntries: number, maxBytes: number): Memory<E> {
+export interface Bounds<E> {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  /** An entry is not there any more, for whatever reason. */
+  onDropped(entry: E): void
+}
+
+export function lruMemory<E extends object>({
+  maxEntries,
+  maxBytes,
+  onDropped,
+}: Bounds<E>): Memory<E> {
   const laidOut = maxEntries <= mostLaidOut
-  const entries = new LRUCache<string, E>({ max: laidOut ? maxEntries : 0, maxSize: maxBytes })
+  let changes = 0
+  const entries = new LRUCache<string, E>({
+    max: laidOut ? maxEntries : 0,
+    maxSize: maxBytes,
+    dispose: (entry) => {
+      changes++
+      onDropped(entry)
+    },
+  })
   return {
+    get changes() {
+      return changes
+    },
     get: (key) => entries.get(key),
     set: (key, entry, bytes) => {
+      changes++
       entries.set(key, entry, { size: bytes })
       if (!laidOut) while (entries.size > maxEntries) entries.pop()
     },
