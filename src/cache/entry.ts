@@ -156,28 +156,20 @@ export function isAlive(entry: Omit<Instants, 'refreshAt'>, now: number): boolea
 }
 
 /**
- * A frame's head on this process's clock. One from the future (clocks were corrected, or a host's
- * is wrong) is taken to have been stored now, so that no entry lives longer than its ttl and window.
+ * A frame's head, from now on by this process's clock: in place, since it is its reader's own. One
+ * from the future (clocks were corrected, or a host's is wrong) is taken to have been stored now, so
+ * that no entry lives longer than its ttl and window.
  */
-export function localHead(head: Head, offsetMs: number, now: number): Head {
+export function makeLocal(head: Writable<Head>, offsetMs: number, now: number): Head {
   const ahead = Math.max(0, head.storedAt - offsetMs - now)
   const shift = offsetMs + ahead
-  // Written out: a spread costs as much as the decoding of a small value.
-  return {
-    stamp: head.stamp,
-    startedAt: head.startedAt - shift,
-    storedAt: head.storedAt - shift,
-    freshUntil: head.freshUntil - shift,
-    staleWhileRevalidateMs: head.staleWhileRevalidateMs,
-    staleIfErrorMs: head.staleIfErrorMs,
-    deltaMs: head.deltaMs,
-    asOf: head.asOf,
-    negative: head.negative,
-    uncacheable: head.uncacheable,
-    tags: head.tags,
-    meta: head.meta,
-  }
+  head.startedAt -= shift
+  head.storedAt -= shift
+  head.freshUntil -= shift
+  return head
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** The same for the store: its own time, and nothing of ours. */
 export function storeHead(head: Head, offsetMs: number): Head {

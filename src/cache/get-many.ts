@@ -41,19 +41,20 @@ export async function getMany(
   keys: readonly string[] = args.map(asking.keyFor),
 ): Promise<readonly unknown[]> {
   const seats = seated(engine, asking, args, keys)
-  const values: unknown[] = []
+  const values: unknown[] = Array.from(keys)
   const missing: number[] = []
-  for (const [n, key] of keys.entries()) {
+  for (let n = 0; n < keys.length; n++) {
     const seat = seats?.[n]
-    const value = call === undefined ? asking.fromMemory(args[n], key, seat) : nothing
+    const value = call === undefined ? asking.fromMemory(args[n], keys[n]!, seat) : nothing
     if (value === nothing) missing.push(n)
     else seat?.leaveUntaken()
-    values.push(value)
+    values[n] = value
   }
   if (missing.length === 0) return values
   const looking = call === undefined ? lookAt(engine, asking, keys, missing) : undefined
   const looked = looking === undefined ? undefined : await looking
-  for (const [at, n] of missing.entries()) {
+  for (let at = 0; at < missing.length; at++) {
+    const n = missing[at]!
     const key = keys[n]!
     const seat = seats?.[n]
     const found = looked?.[at]

@@ -13,7 +13,7 @@ import type { Label } from '../core/labels.ts'
 import { bounded } from '../core/lifetime.ts'
 import type { Token } from '../ports.ts'
 import { decoded, crc } from './values.ts'
-import { Entry, isAlive, localHead } from './entry.ts'
+import { Entry, isAlive, makeLocal } from './entry.ts'
 import { usesMemory, type Engine, type Source } from './engine.ts'
 import { keep, newEntry } from './keep.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
@@ -57,7 +57,7 @@ class Look {
 }
 
 export class Looks {
-  readonly #byKey = new Map<string, Look>()
+  #byKey = new Map<string, Look>()
 
   at(engine: Engine, source: Source, key: string, known: Entry | undefined): Promise<Found> {
     const running = this.#byKey.get(key)
@@ -69,7 +69,11 @@ export class Looks {
     this.#byKey.set(key, look)
     look.promise = engine.store!.read(
       key,
-      (bytes) => this.#takeCurrent(engine, source, look, { bytes, current }),
+      (bytes) => {
+        const found = takeCurrent(engine, source, look, { bytes, current })
+        if (!(found instanceof Promise)) return this.#end(look, found)
+        return found.then((late) => this.#end(look, late))
+      },
       () => this.#end(look, gone),
     )
     return look.promise
@@ -98,11 +102,12 @@ export class Looks {
     })
     const many = engine.store!.readMany<Found>(
       asked,
-      (bytes, n) => this.#takeCurrent(engine, source, looks[n]!, { bytes, current }),
-      (n) => this.#end(looks[n]!, gone),
+      (bytes, n) => takeCurrent(engine, source, looks[n]!, { bytes, current }),
+      () => gone,
     )
     for (const look of looks) look.many = many
     const found = await many
+    this.#endAll(looks)
     return looks.length === keys.length ? found : looked.map((n) => found[n])
   }
 
@@ -113,52 +118,67 @@ export class Looks {
     this.#byKey.delete(key)
   }
 
-  #takeCurrent(
-    engine: Engine,
-    source: Source,
-    look: Look,
-    got: { readonly bytes: Bytes; readonly current: Promise<void> | undefined },
-  ): Found | Promise<Found> {
-    const { bytes, current } = got
-    if (current === undefined) return this.#take(engine, source, look, bytes)
-    return current.then(
-      () => this.#take(engine, source, look, bytes),
-      () => this.#end(look, bytes === undefined ? none : unreadable),
-    )
-  }
-
-  #take(engine: Engine, source: Source, look: Look, bytes: Bytes): Found | Promise<Found> {
-    const { key, known } = look
-    if (bytes === undefined) {
-      if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
-      return this.#end(look, none)
+  /**
+   * Most often nobody looks at anything else. Then a new map is cheaper than to delete one by one:
+   * the old one, once it lies in old space, makes the collector look after all that is put into it.
+   */
+  #endAll(looks: readonly Look[]): void {
+    const { size } = this.#byKey
+    const areAll = size === looks.length && !looks.some(({ outdated }) => outdated)
+    if (areAll) this.#byKey = new Map()
+    for (const look of looks) {
+      if (!areAll) this.#end(look, gone)
+      look.many = undefined
     }
-    const got = takeIn(engine, source, bytes, look)
-    if (got instanceof Entry) return this.#end(look, entryFound(engine, look, got))
-    if (got.why !== 'unknown') {
-      return this.#end(look, got.why === 'gone' ? { type: 'none', seen: got.stamp } : unreadable)
-    }
-    return lookUpTags(engine, got.labels).then(
-      () => {
-        const again = takeIn(engine, source, bytes, look)
-        return this.#end(
-          look,
-          again instanceof Entry ? entryFound(engine, look, again) : unreadable,
-        )
-      },
-      () => this.#end(look, unreadable),
-    )
   }
 
   #end(look: Look, found: Found): Found {
     if (this.#byKey.get(look.key) === look) this.#byKey.delete(look.key)
     look.promise = undefined
-    look.many = undefined
     return found
   }
 }
 
 type Bytes = Uint8Array | undefined
+
+function takeCurrent(
+  engine: Engine,
+  source: Source,
+  look: Look,
+  got: { readonly bytes: Bytes; readonly current: Promise<void> | undefined },
+): Found | Promise<Found> {
+  const { bytes, current } = got
+  if (current === undefined) return take(engine, source, look, bytes)
+  return current.then(
+    () => take(engine, source, look, bytes),
+    () => (bytes === undefined ? none : unreadable),
+  )
+}
+
+function take(
+  engine: Engine,
+  source: Source,
+  look: Look,
+  bytes: Bytes,
+): Found | Promise<Found> {
+  const { key, known } = look
+  if (bytes === undefined) {
+    if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
+    return none
+  }
+  const got = takeIn(engine, source, bytes, look)
+  if (got instanceof Entry) return entryFound(engine, look, got)
+  if (got.why !== 'unknown') {
+    return got.why === 'gone' ? { type: 'none', seen: got.stamp } : unreadable
+  }
+  return lookUpTags(engine, got.labels).then(
+    () => {
+      const again = takeIn(engine, source, bytes, look)
+      return again instanceof Entry ? entryFound(engine, look, again) : unreadable
+    },
+    () => unreadable,
+  )
+}
 
 function entryFound(engine: Engine, { outdated }: Look, entry: Entry): Found {
   return { type: 'entry', entry, outdated, changes: engine.changes }
@@ -211,11 +231,8 @@ export function takeIn(
   if (verdict === 'unknown')
     return { why: 'unknown', labels: [...source.labels, ...opened.head.tags] }
   const { tick } = engine.tags
-  let head = localHead(
-    verdict === undefined ? opened.head : bounded(opened.head, verdict),
-    offsetMs,
-    now,
-  )
+  const own = verdict === undefined ? opened.head : bounded(opened.head, verdict)
+  let head = makeLocal(own, offsetMs, now)
   // With no window left, to expire is to invalidate.
   if (verdict !== undefined && !isAlive(head, now)) {
     return { why: 'gone', stamp: head.stamp }
