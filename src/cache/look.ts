@@ -155,12 +155,7 @@ function takeCurrent(
   )
 }
 
-function take(
-  engine: Engine,
-  source: Source,
-  look: Look,
-  bytes: Bytes,
-): Found | Promise<Found> {
+function take(engine: Engine, source: Source, look: Look, bytes: Bytes): Found | Promise<Found> {
   const { key, known } = look
   if (bytes === undefined) {
     if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
