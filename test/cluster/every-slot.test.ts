@@ -3,6 +3,7 @@
 import { startRedisCluster, type RedisCluster } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createLayout } from '../../src/redis/layout.ts'
+import { slotOf } from '../../src/redis/slots.ts'
 import { nastyKeys } from '../../src/testing/store-rig.ts'
 import { clusterCachesOn, type ClusterCache } from '../support/cluster-caches.ts'
 import { slotOfKey, spreadKeys } from '../support/cluster-keys.ts'
@@ -31,7 +32,7 @@ describe.each(majors)('on keys of all masters, with $major', { timeout: 60_000 }
     await sleep(20)
     return `${key} ${versions.get(key) ?? 0}`
   }
-  const itemsOf = (cache: ClusterCache) => cache.define({ name: 'item', load })
+  const itemsOf = (cache: ClusterCache) => cache.define({ name: 'item', load, tags: ['all'] })
   const two = async (options = {}) => {
     const [a, b] = (await caches.several(2, options)) as [ClusterCache, ClusterCache]
     const [itemsA, itemsB] = [itemsOf(a), itemsOf(b)]
@@ -116,6 +117,26 @@ describe.each(majors)('on keys of all masters, with $major', { timeout: 60_000 }
     await expect.poll(() => itemsA.getMany(keys), { timeout: 20_000 }).toEqual(now(keys))
     expect([...a.faults, ...b.faults]).toEqual([])
   })
+
+  it.each(['cleared', 'cleared as a resource', 'invalidated by tag'])(
+    'T106 T132 %s, nothing of any master is served again, and nothing else is touched',
+    async (how) => {
+      const { a, b, itemsA, itemsB, keys } = await two()
+      const foreign = Array.from({ length: 12 }, (_, n) => `foreign ${n}`)
+      const ownerOf = (key: string) => cluster.masterOf(slotOf(key))
+      for (const key of foreign) await (await ownerOf(key)).ask('SET', key, 'mine')
+      await Promise.all([itemsA.getMany(keys), itemsB.getMany(keys)])
+      change(keys)
+      if (how === 'cleared') await a.clear()
+      else if (how === 'cleared as a resource') await itemsA.clear()
+      else await a.invalidateTags('all')
+      expect(await itemsA.getMany(keys)).toEqual(now(keys))
+      await expect.poll(() => itemsB.getMany(keys), { timeout: 20_000 }).toEqual(now(keys))
+      expect(loadsOf(keys)).toEqual(each(keys, 2))
+      for (const key of foreign) expect(await (await ownerOf(key)).ask('GET', key)).toBe('mine')
+      expect([...a.faults, ...b.faults]).toEqual([])
+    },
+  )
 
   it('who waits is woken, with the bus of each process on another server', async () => {
     const [, second] = await cluster.masters()

@@ -26,7 +26,7 @@ async function calls(admin: TestClient): Promise<Record<string, number>> {
 }
 
 describe('a hundred thousand tagged entries', () => {
-  it('are invalidated in one round trip, for every process', { timeout: 120_000 }, async () => {
+  it('T072 are invalidated in one round trip, for every process', { timeout: 120_000 }, async () => {
     const admin = fleet.admin()
     const [a, b] = [await fleet.process(), await fleet.process()]
     await a.item.get(0)
