@@ -66,6 +66,8 @@ export interface IoredisCluster extends IoredisSender {
   readonly slots: readonly (readonly string[] | undefined)[]
   /** One client per server, as the cluster knows them now. */
   nodes(role: 'all' | 'master'): readonly IoredisClient[]
+  /** Asks any server which are whose. Calls while it does are one. */
+  refreshSlotsCache?(): void
   sendCommand(...args: readonly unknown[]): Promise<unknown>
 }
 

@@ -26,10 +26,10 @@ import type {
   Argument,
   RedisCommands,
   RedisConnection,
-  RedisServer,
   ScriptCall,
   Subscribed,
 } from './commands.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
@@ -54,16 +54,15 @@ export class RedisSession implements StoreSession {
   readonly #layout: Layout
   readonly #reads: ReadBatch
   readonly #identity = new ServerIdentity()
+  readonly #heartbeat: Heartbeat
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
-  readonly #onFault: (error: unknown) => void
   #closed: Promise<void> | undefined
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
     this.fromReplica = commands.fromReplica
     this.#reads = new ReadBatch(commands)
-    this.#onFault = (error) => scope.onFault(error)
     this.#layout = createLayout({
       namespace: scope.namespace,
       id: scope.id,
@@ -76,6 +75,13 @@ export class RedisSession implements StoreSession {
     })
     commands.connect(scope.onFault)
     this.hasBus = subscribe !== undefined
+    this.#heartbeat = new Heartbeat({
+      commands,
+      identity: this.#identity,
+      channel: this.hasBus ? this.#layout.ownChannel : undefined,
+      now: () => scope.clock.now(),
+      onFault: (error) => scope.onFault(error),
+    })
     this.#subscribed = subscribe?.({
       channels: [this.#layout.channel, this.#layout.ownChannel],
       onMessage: (_channel, bytes) => {
@@ -174,19 +180,8 @@ export class RedisSession implements StoreSession {
     return readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
   }
 
-  async beat(n: number, asked?: EpochsRequest): Promise<Beat> {
-    const servers = this.#commands.servers()
-    // Each in turn: one that is cut off from the others is found out by what is not heard back.
-    const through = servers[n % servers.length]
-    if (through === undefined) throw new Error('the cluster has no master that is known')
-    const [news, server] = await Promise.all([
-      asked && this.#newsOf(asked),
-      this.#identity.ask(servers, through),
-      this.hasBus ? this.#sendBeat(n, through) : undefined,
-    ])
-    if (news !== undefined) return { time: news.time, server, news }
-    const time = await through.time()
-    return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server, news }
+  beat(n: number, asked?: EpochsRequest): Promise<Beat> {
+    return this.#heartbeat.beat(n, async () => asked && this.#newsOf(asked))
   }
 
   async #newsOf(asked: EpochsRequest): Promise<EpochNews | undefined> {
@@ -209,15 +204,6 @@ export class RedisSession implements StoreSession {
   reconnect(what: 'commands' | 'bus'): void {
     if (what === 'bus') this.#subscribed?.renew()
     else this.#commands.reconnect()
-  }
-
-  /** Without the right to publish this process is deaf, and no more than that. */
-  async #sendBeat(n: number, through: RedisServer): Promise<void> {
-    const message = encodeMessage({ type: 'beat', n })
-    await through.publish(this.#layout.ownChannel, message).catch((error: unknown) => {
-      if (refusalOf(error) === undefined) throw error
-      this.#onFault(error)
-    })
   }
 
   close(): Promise<void> {
