@@ -23,6 +23,8 @@ export interface RedisCommands {
   readonly received: number
   /** Breaks the present connections, so that the client makes new ones. */
   reconnect(): void
+  /** Writes meet a server that is no master any more: has the client find out who is. */
+  findMaster(): void
   /**
    * Who takes writes: the one server, or each master of a cluster, as the client knows them now,
    * connected or not.

@@ -37,7 +37,7 @@ export class Heartbeat {
     const servers = commands.servers()
     const [one, another] = servers
     if (one === undefined) throw new Error('the cluster has no master that is known')
-    const news = ask()
+    const news = unlessRefused(ask())
     const sent = this.#send(n, servers)
     const known = another === undefined ? this.#ofOne(one, news) : this.#ofAny(n, servers, news)
     const time = await known
@@ -106,6 +106,15 @@ export class Heartbeat {
     } finally {
       this.#owing.delete(name)
     }
+  }
+}
+
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (refusalOf(error) === undefined) throw error
+    return undefined
   }
 }
 

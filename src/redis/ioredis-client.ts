@@ -35,6 +35,7 @@ export interface IoredisClient extends IoredisSender {
     readonly readOnly?: boolean
     readonly role?: string
     readonly monitor?: boolean
+    readonly retryStrategy?: unknown
   }
   /** Of the present connection; `select` is the database in use. */
   readonly condition?: { readonly select?: number } | null

@@ -26,6 +26,7 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
       return cluster.nodes('all').reduce((sum, node) => sum + receivedBy(node), 0)
     },
     reconnect: () => silence.end(),
+    findMaster: () => cluster.refreshSlotsCache?.(),
     servers: () => {
       silence.listen()
       return mastersOf(cluster)

@@ -39,6 +39,7 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
     reconnect: () => {
       for (const node of cluster.masters) renew(node)
     },
+    findMaster: () => around.ask(),
     servers: () => cluster.masters.map((node) => serverOf(cluster, node, around)),
     mget: (keys) =>
       Promise.all(

@@ -38,6 +38,7 @@ export function sentinelCommands(client: SentinelClient, replicaReads: boolean):
     // As of one server's client.
     received: 0,
     reconnect,
+    findMaster: reconnect,
     servers: () => {
       const master = client.getMasterNode()
       const name = master === undefined ? '' : `${master.host}:${master.port}`

@@ -32,6 +32,10 @@ export function singleCommands(client: SingleClient): RedisCommands {
     },
     received: 0,
     reconnect,
+    // It resolves the name anew. One that never retries might be gone for good.
+    findMaster: () => {
+      if (options.socket?.reconnectStrategy !== false) reconnect()
+    },
     servers: () => servers,
     mget: (keys) => send(['MGET', ...keys.map(prefix.key)]) as Promise<(Buffer | null)[]>,
     watch: (onReady) => watchReady(client, onReady),

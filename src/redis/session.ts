@@ -29,6 +29,7 @@ import type {
   ScriptCall,
   Subscribed,
 } from './commands.ts'
+import { Demotion } from './demotion.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
@@ -55,6 +56,7 @@ export class RedisSession implements StoreSession {
   readonly #reads: ReadBatch
   readonly #identity = new ServerIdentity()
   readonly #heartbeat: Heartbeat
+  readonly #demotion: Demotion
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
   #closed: Promise<void> | undefined
@@ -63,6 +65,7 @@ export class RedisSession implements StoreSession {
     this.#commands = commands
     this.fromReplica = commands.fromReplica
     this.#reads = new ReadBatch(commands)
+    this.#demotion = new Demotion(scope.clock, () => commands.findMaster())
     this.#layout = createLayout({
       namespace: scope.namespace,
       id: scope.id,
@@ -111,7 +114,9 @@ export class RedisSession implements StoreSession {
     const { key, token, leaseMs, seen, waitedFor, mode } = request
     try {
       const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode]
-      return readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+      const answer = readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+      if (answer.type === 'lease') this.#demotion.accepted()
+      return answer
     } catch (error) {
       const why = refusalOf(error)
       if (why === undefined) throw error
@@ -177,20 +182,13 @@ export class RedisSession implements StoreSession {
     const { head, tail } = encodeBump(request)
     const numbers = [String(known), String(settleMs), mostLabels]
     const args = [bumpKinds[kind], ...numbers, this.#layout.channel, head, tail, ...labels]
-    return readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
+    const bumped = readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
+    this.#demotion.accepted()
+    return bumped
   }
 
   beat(n: number, asked?: EpochsRequest): Promise<Beat> {
-    return this.#heartbeat.beat(n, async () => asked && this.#newsOf(asked))
-  }
-
-  async #newsOf(asked: EpochsRequest): Promise<EpochNews | undefined> {
-    try {
-      return await this.epochs(asked)
-    } catch (error) {
-      if (refusalOf(error) === undefined) throw error
-      return undefined
-    }
+    return this.#heartbeat.beat(n, async () => asked && this.epochs(asked))
   }
 
   isRefusal(error: unknown): boolean {
@@ -213,6 +211,7 @@ export class RedisSession implements StoreSession {
 
   async #close(): Promise<void> {
     this.#unwatch()
+    this.#demotion.close()
     await this.#subscribed?.close()
   }
 
@@ -220,13 +219,20 @@ export class RedisSession implements StoreSession {
     return [this.#layout.frameKey(key), this.#layout.leaseKey(key)]
   }
 
-  async #run(script: ScriptSource, call: ScriptCall): Promise<unknown> {
+  #run(script: ScriptSource, call: ScriptCall): Promise<unknown> {
+    return this.#heeding(runScript(this.#commands, script, call))
+  }
+
+  /** A master that became a replica does not always close its connections. */
+  async #heeding<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await runScript(this.#commands, script, call)
+      return await answer
     } catch (error) {
-      // A master that became a replica does not always close its connections: have the next beat
-      // look again.
-      if (refusalOf(error) === 'READONLY') this.#identity.forget()
+      if (refusalOf(error) === 'READONLY') {
+        // Have the next beat look again.
+        this.#identity.forget()
+        if (!this.fromReplica) this.#demotion.refused()
+      }
       throw error
     }
   }
@@ -242,8 +248,10 @@ export class RedisSession implements StoreSession {
       return { keys: this.#both(key), args: [this.#layout.channel, ...messages] }
     })
     const [only] = calls
-    if (calls.length === 1) await this.#run(script, only!)
-    else await runScriptMany(this.#commands, script, calls)
+    if (only === undefined) return
+    if (calls.length === 1) await this.#run(script, only)
+    else await this.#heeding(runScriptMany(this.#commands, script, calls))
+    this.#demotion.accepted()
   }
 }
 

@@ -95,7 +95,7 @@ it('one that is not heard makes deaf 5 s after its last beat that was, whatever 
   expect(told).toContain('silent')
 })
 
-it('it is heard again: what was kept before and meanwhile is not believed', async () => {
+it('when it is heard again, what was kept before and meanwhile is not believed', async () => {
   const { clock, link, hearing, hears, told } = await begin('a', 'b')
   const before = hearing.trust
   link('b').heard = false

@@ -20,7 +20,8 @@ export async function breakableBusLink(
   to: ClusterNode,
 ): Promise<BusLink> {
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: to.port + 10_000 })
-  const isFrom = (firstBytes: string) => firstBytes.includes(from.id)
+  // Behind signature, length, version, port, type, count and three epochs; others' ids come later.
+  const isFrom = (firstBytes: string) => firstBytes.startsWith(from.id, 40)
   const announce = (port: number) => to.ask('CONFIG', 'SET', 'cluster-announce-bus-port', port)
   await announce(proxy.connection.port)
   for (let turn = 0; !proxy.connections().some(isFrom); turn += 1) {
