@@ -43,6 +43,10 @@ export class ServerIdentity {
   of(servers: readonly RedisServer[]): string {
     const names = servers.map(({ name }) => name).toSorted()
     for (const name of this.#known.keys()) if (!names.includes(name)) this.#known.delete(name)
+    // One server is known by the time that it is asked about; of several not all may be yet.
+    const [only] = servers
+    if (servers.length === 1)
+      return `${only!.name} ${this.#known.get(only!.name)?.identity ?? ''}`.trim()
     return names.map((name) => `${name} ${this.#known.get(name)?.changes ?? 0}`).join()
   }
 }
