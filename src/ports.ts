@@ -92,7 +92,11 @@ export interface StoreSession {
   epochs(request: EpochsRequest): Promise<EpochNews>
   /** Invalidates, expires or lets settle by tag, at the same price for any number of entries; tells everyone. */
   bump(request: BumpRequest): Promise<Bumped>
-  /** Sends beat `n` to this session's own ears; the same round trip brings the store's time, and news of tags where asked. */
+  /**
+   * Sends beat `n` to this session's own ears, through every master, and brings the store's time and
+   * news of tags where asked. Settles when any master has answered: one that does not is told of by
+   * `sent` alone. A single server is asked in one round trip.
+   */
   beat(n: number, asked?: EpochsRequest): Promise<Beat>
   /** Ends what the session opened itself, never the user's client. Idempotent. */
   close(): Promise<void>
@@ -171,10 +175,19 @@ export interface WriteRequest {
 export interface Beat {
   /** The store's time, ms since 1970. */
   readonly time: number
-  /** Changes when another server (or another role of it) answers than before. */
+  /** Changes when another server (or another role of it) answers than before, or is a master. */
   readonly server: string
-  /** `undefined`: not asked for, or refused. */
-  readonly news: EpochNews | undefined
+  /** The masters as they are known now, each with its beat. Empty without a bus. */
+  readonly sent: readonly SentBeat[]
+  /** Never rejects. `undefined`: not asked for, refused, or not to be had. */
+  readonly news: Promise<EpochNews | undefined>
+}
+
+export interface SentBeat {
+  /** The master's name, which comes back in the message. */
+  readonly through: string
+  /** Never rejects. False: it was not taken, so that nothing will come back. */
+  readonly taken: Promise<boolean>
 }
 
 /**
@@ -268,7 +281,8 @@ export type BusMessage =
       readonly kind: BumpRequest['kind']
       readonly labels: readonly Label[]
     } & Bumped)
-  | { readonly type: 'beat'; readonly n: number }
+  /** `through`: the master that it was published through, and that is heard if it comes. */
+  | { readonly type: 'beat'; readonly n: number; readonly through: string }
 
 // ── memory ───────────────────────────────────────────────────────────────────────────────────────
 

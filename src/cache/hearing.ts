@@ -1,21 +1,24 @@
 /**
  * What this process may believe of its own memory: does it still hear what others tell, and what
- * is the store's time? It proves its own ears: every 2 s it sends a beat to itself, and what was
- * heard back proves that everything sent before it has arrived too.
+ * is the store's time? It proves its own ears: every 2 s it sends a beat to itself through every
+ * master, and what was heard back proves that everything sent there before it has arrived too.
  *
- * Invariant: an entry is believed only if it was filled after the last gap, and contact is not
- * older than 5 s. `trust` counts the gaps; an entry carries the count of when its read or load began.
+ * Invariant: an entry is believed only if it was filled after the last gap, and contact with no
+ * master is older than 5 s. `trust` counts the gaps; an entry carries the count of when its read or
+ * load began.
  */
 import type { Beat, Clock, EpochNews, EpochsRequest, StoreSession } from '../ports.ts'
+import { Contacts } from './contacts.ts'
 
 const beatMs = 2_000
 const deafAfterMs = 5_000
-const silentBeats = 3
+/** Of that many beats it is remembered when they were sent: of more than 5 s. */
+const mostBeats = 16
 
 export interface HearingOptions {
   readonly clock: Clock
   onChange(state: 'up' | 'silent'): void
-  /** Beats are answered and never heard: the subscription is to be made anew. */
+  /** A master takes beats that are never heard: the subscription is to be made anew. */
   onSilence(): void
   /** Another server answers: what it never heard of must be repeated. */
   onServerChange(): void
@@ -40,9 +43,10 @@ export class Hearing {
 
   readonly #options: HearingOptions
   readonly #sentAt = new Map<number, number>()
+  readonly #contacts = new Contacts()
   #beats = 0
   #gap = true
-  #unheard = 0
+  #timed = false
   #server: string | undefined
   #stop: (() => void) | undefined
 
@@ -53,19 +57,11 @@ export class Hearing {
 
   /** Begins to beat; `send` is called every 2 s, and may find the store gone. */
   start(send: () => Promise<unknown>): void {
-    const { clock, onSilence } = this.#options
+    const { clock } = this.#options
     this.#stop = clock.after(beatMs, () => {
       this.start(send)
       if (!this.#gap && this.isDeaf(clock.now())) this.#lose()
-      send().then(
-        () => {
-          // Beats are taken, and none comes back: that subscription is dead without knowing it.
-          if (++this.#unheard < silentBeats) return
-          this.#unheard = 0
-          onSilence()
-        },
-        () => {},
-      )
+      send().catch(() => {})
     })
   }
 
@@ -82,26 +78,40 @@ export class Hearing {
     return now >= this.deafAt
   }
 
-  /** One beat: its reply brings the store's time, its echo proves the ears. */
+  /** One beat: its reply brings the store's time, its echoes prove the ears. */
   readonly beat = async (session: StoreSession): Promise<Beat> => {
     const { clock } = this.#options
     const n = ++this.#beats
     const sentAt = clock.now()
     if (this.subscribed) this.#sentAt.set(n, sentAt)
-    if (this.#sentAt.size > 16) this.#sentAt.delete(this.#sentAt.keys().next().value!)
+    if (this.#sentAt.size > mostBeats) this.#sentAt.delete(this.#sentAt.keys().next().value!)
     const asked = this.#options.asks()
-    const { subscribed, subscription } = this
+    const subscription = this.subscribed ? this.subscription : undefined
     const beat = await session.beat(n, asked)
-    const now = clock.now()
-    this.offsetMs = beat.time - (sentAt + now) / 2
-    if (beat.news !== undefined) {
-      this.#options.onNews(beat.news, asked, subscribed ? subscription : undefined)
-    }
+    const offsetMs = beat.time - (sentAt + clock.now()) / 2
+    if (!this.#timed) this.offsetMs = offsetMs
+    this.#timed = true
+    void beat.news.then((news) => {
+      // The clock that epochs are ahead of, rather than another master's.
+      this.offsetMs = news === undefined ? offsetMs : news.time - (sentAt + clock.now()) / 2
+      if (news !== undefined) this.#options.onNews(news, asked, subscription)
+    })
     if (this.#server !== undefined && this.#server !== beat.server) this.#options.onServerChange()
     this.#server = beat.server
     if (!session.hasBus) {
       // Nothing is pushed: memory is believed for as long as its own short lifetime.
       this.deafAt = Infinity
+      return beat
+    }
+    this.#contacts.know(
+      beat.sent.map(({ through }) => through),
+      n,
+    )
+    this.#prove()
+    for (const { through, taken } of beat.sent) {
+      void taken.then((took) => {
+        if (took && this.#contacts.took(n, through, sentAt) === 'silent') this.#options.onSilence()
+      })
     }
     return beat
   }
@@ -110,21 +120,32 @@ export class Hearing {
     this.subscribed = state === 'up'
     this.subscription++
     this.#sentAt.clear()
+    this.#contacts.forget()
     if (state === 'up') beatNow().catch(() => {})
     else this.#lose()
   }
 
-  heard(n: number): void {
+  heard(n: number, through: string): void {
     const sentAt = this.#sentAt.get(n)
     if (sentAt === undefined) return
-    this.#unheard = 0
-    for (const earlier of this.#sentAt.keys()) if (earlier <= n) this.#sentAt.delete(earlier)
-    if (this.#gap) {
-      this.#gap = false
-      this.trust++
-      this.#options.onChange('up')
+    if (this.#contacts.heard(n, through, sentAt) === 'missed') this.#lose()
+    this.#prove()
+  }
+
+  /** Ends a gap as soon as every master was heard again. */
+  #prove(): void {
+    const { oldest } = this.#contacts
+    if (oldest === -Infinity) return
+    const deafAt = oldest + deafAfterMs
+    if (!this.#gap) {
+      this.deafAt = deafAt
+      return
     }
-    this.deafAt = sentAt + deafAfterMs
+    if (this.#options.clock.now() >= deafAt) return
+    this.#gap = false
+    this.trust++
+    this.deafAt = deafAt
+    this.#options.onChange('up')
   }
 
   recovered(): void {

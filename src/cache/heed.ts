@@ -24,7 +24,7 @@ export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): v
 export function heed(engine: Engine, message: BusMessage): void {
   switch (message.type) {
     case 'beat':
-      engine.hearing.heard(message.n)
+      engine.hearing.heard(message.n, message.through)
       return
     case 'published':
     case 'failed':

@@ -185,9 +185,14 @@ export class MemorySession implements StoreSession {
   }
 
   async beat(n: number, asked?: EpochsRequest): Promise<Beat> {
-    this.#space.tellOne(this.#scope, { type: 'beat', n })
+    this.#space.tellOne(this.#scope, { type: 'beat', n, through: 'memory' })
     const now = this.#now()
-    return { time: now, server: 'memory', news: asked && this.#space.tags.epochs(asked, now) }
+    return {
+      time: now,
+      server: 'memory',
+      sent: [{ through: 'memory', taken: Promise.resolve(true) }],
+      news: Promise.resolve(asked && this.#space.tags.epochs(asked, now)),
+    }
   }
 
   async close(): Promise<void> {

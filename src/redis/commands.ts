@@ -23,7 +23,12 @@ export interface RedisCommands {
   readonly received: number
   /** Breaks the present connections, so that the client makes new ones. */
   reconnect(): void
-  /** Who takes writes: the one server, or each master of a cluster, as the client knows them now. */
+  /** Writes meet a server that is no master any more: has the client find out who is. */
+  findMaster(): void
+  /**
+   * Who takes writes: the one server, or each master of a cluster, as the client knows them now,
+   * connected or not.
+   */
   servers(): readonly RedisServer[]
   get(key: string): Promise<Bytes | null>
   /**
@@ -42,7 +47,7 @@ export interface RedisCommands {
   connect(onFault: (error: unknown) => void): void
 }
 
-/** One server that takes writes. What is published through any of a cluster is heard at all. */
+/** One server that takes writes. What is published through any of a cluster is heard at every node. */
 export interface RedisServer {
   /** The same as long as it is the same one: host and port, say. */
   readonly name: string
@@ -50,6 +55,8 @@ export interface RedisServer {
   /** Seconds and microseconds. */
   time(): Promise<readonly unknown[]>
   info(section: string): Promise<string>
+  /** Breaks the connection to it, so that the client makes a new one. */
+  reconnect(): void
 }
 
 export interface Subscription {

@@ -35,6 +35,7 @@ export interface IoredisClient extends IoredisSender {
     readonly readOnly?: boolean
     readonly role?: string
     readonly monitor?: boolean
+    readonly retryStrategy?: unknown
   }
   /** Of the present connection; `select` is the database in use. */
   readonly condition?: { readonly select?: number } | null
@@ -66,6 +67,8 @@ export interface IoredisCluster extends IoredisSender {
   readonly slots: readonly (readonly string[] | undefined)[]
   /** One client per server, as the cluster knows them now. */
   nodes(role: 'all' | 'master'): readonly IoredisClient[]
+  /** Asks any server which are whose. Calls while it does are one. */
+  refreshSlotsCache?(): void
   sendCommand(...args: readonly unknown[]): Promise<unknown>
 }
 

@@ -3,7 +3,7 @@
  * the slot when it moves. A cluster has the one database 0. What its servers tell of themselves is
  * asked of each by the client's own connection to it.
  */
-import type { Bytes, RedisCommands } from './commands.ts'
+import type { Bytes, RedisCommands, RedisServer } from './commands.ts'
 import { readsFromReplica } from './ioredis-check.ts'
 import { nameOf, prefixText, type IoredisClient, type IoredisCluster } from './ioredis-client.ts'
 import { sendMany } from './ioredis-cluster-batch.ts'
@@ -26,9 +26,10 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
       return cluster.nodes('all').reduce((sum, node) => sum + receivedBy(node), 0)
     },
     reconnect: () => silence.end(),
+    findMaster: () => cluster.refreshSlotsCache?.(),
     servers: () => {
       silence.listen()
-      return cluster.nodes('master').map((node) => ioredisServer(node, nameOf(node)))
+      return mastersOf(cluster)
     },
     get,
     mget: async (keys) => {
@@ -54,6 +55,34 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
     watch: (onReady) => watchReady(cluster, onReady),
     connect: (onFault) => connectLazy(cluster, onFault),
   }
+}
+
+/**
+ * Whoever owns slots. The client drops a server whose connection is lost, and does not always look
+ * for it again: it is a master all the same, whose messages others may hear and we do not.
+ */
+function mastersOf(cluster: IoredisCluster): readonly RedisServer[] {
+  const nodes = new Map(cluster.nodes('all').map((node) => [nameOf(node), node]))
+  const names = new Set<string>()
+  let last: unknown
+  for (const slot of cluster.slots) {
+    // The slots of a range share one list.
+    if (slot !== last && slot?.[0] !== undefined) names.add(slot[0])
+    last = slot
+  }
+  if (names.size === 0) for (const node of cluster.nodes('master')) names.add(nameOf(node))
+  return [...names].map((name) => {
+    const node = nodes.get(name)
+    return node === undefined ? lostServer(cluster, name) : ioredisServer(node, name)
+  })
+}
+
+function lostServer(cluster: IoredisCluster, name: string): RedisServer {
+  const refuse = async (): Promise<never> => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache?.()
+    throw new Error(`${name} is not connected`)
+  }
+  return { name, publish: refuse, time: refuse, info: refuse, reconnect: () => {} }
 }
 
 /**

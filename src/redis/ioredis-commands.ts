@@ -23,6 +23,10 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
       return client.stream?.bytesRead ?? 0
     },
     reconnect: () => client.disconnect(true),
+    // It resolves the name anew, or asks Sentinel. One that never retries would be gone for good.
+    findMaster: () => {
+      if (typeof client.options.retryStrategy === 'function') client.disconnect(true)
+    },
     servers: () => servers,
     get: (key) => client.getBuffer(key),
     mget: (keys) => client.mgetBuffer(...keys),

@@ -10,6 +10,10 @@ export function ioredisServer(client: IoredisClient, name: string): RedisServer 
     publish: (channel, message) => client.publish(channel, asBuffer(message)),
     time: () => client.time(),
     info: (section) => client.info(section),
+    reconnect: () => {
+      client.disconnect(true)
+      client.stream?.destroy()
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * A message between processes as bytes: `b1`, a letter for its type, the token with its length
- * (u8), the escaped key with its length (u16), and the rest, which depends on the type. What
+ * (u8), the escaped key with its length (u16), and the rest, which depends on the type. A beat has
+ * its number and the master's name instead. What
  * cannot be read (another version, another program) is ignored: the bus promises no delivery.
  */
 import { escapeKey, unescapeKey } from '../core/escape.ts'
@@ -43,7 +44,7 @@ export function encodeBump({ id, kind, labels }: BumpRequest): { head: Buffer; t
 export function encodeMessage(message: Exclude<BusMessage, { type: 'bumped' }>): Buffer {
   switch (message.type) {
     case 'beat':
-      return Buffer.from(`b1b${message.n}`)
+      return Buffer.from(`b1b${message.n} ${message.through}`)
     case 'published':
       return envelope(message.type, message.token, message.key, message.frame ?? '')
     case 'failed': {
@@ -83,8 +84,8 @@ export function decodeMessage(message: Uint8Array): BusMessage | undefined {
   if (bytes.length < 4 || bytes[0] !== 0x62 || bytes[1] !== 0x31) return undefined
   const letter = String.fromCharCode(bytes[2]!)
   if (letter === 'b') {
-    const n = Number(bytes.toString('latin1', 3))
-    return Number.isSafeInteger(n) ? { type: 'beat', n } : undefined
+    const [, n, through] = /^(\d{1,15}) (.*)$/s.exec(bytes.toString('utf8', 3)) ?? []
+    return through === undefined ? undefined : { type: 'beat', n: Number(n), through }
   }
   const tokenEnd = 4 + bytes[3]!
   if (bytes.length < tokenEnd + 2) return undefined

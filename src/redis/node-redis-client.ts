@@ -28,7 +28,7 @@ export interface SingleClient extends Emitter {
     readonly database?: number
     readonly readonly?: boolean
     readonly keyPrefix?: Word
-    readonly socket?: object
+    readonly socket?: { readonly reconnectStrategy?: unknown }
   }
   connect(): Promise<unknown>
   destroy(): void

@@ -37,8 +37,9 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
       return received
     },
     reconnect: () => {
-      for (const { client } of cluster.masters) if (client !== undefined) renewConnection(client)
+      for (const node of cluster.masters) renew(node)
     },
+    findMaster: () => around.ask(),
     servers: () => cluster.masters.map((node) => serverOf(cluster, node, around)),
     mget: (keys) =>
       Promise.all(
@@ -77,13 +78,20 @@ export function canSend({ client }: ClusterNode): boolean {
   return client === undefined || client.isReady
 }
 
+function renew({ client }: ClusterNode): void {
+  if (client !== undefined) renewConnection(client)
+}
+
 function serverOf(cluster: ClusterClient, node: ClusterNode, around: AskAround): RedisServer {
-  return nodeRedisServer(node.address, async (command, options) => {
-    if (!canSend(node)) {
-      around.ask()
-      throw new Error(`${node.address} is not connected`)
-    }
-    const client = await cluster.nodeClient(node)
-    return client.sendCommand(command, options)
+  return nodeRedisServer(node.address, {
+    send: async (command, options) => {
+      if (!canSend(node)) {
+        around.ask()
+        throw new Error(`${node.address} is not connected`)
+      }
+      const client = await cluster.nodeClient(node)
+      return client.sendCommand(command, options)
+    },
+    reconnect: () => renew(node),
   })
 }

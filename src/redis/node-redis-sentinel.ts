@@ -19,6 +19,10 @@ export function sentinelCommands(client: SentinelClient, replicaReads: boolean):
     inTurn(() => client.sendCommand(false, command, options))
   const read = (command: readonly Word[]) =>
     replicaReads ? client.sendCommand(true, command, asBytes) : send(command, asBytes)
+  // It makes a new client for a node whose client has ended.
+  const reconnect = (): void => {
+    client._execute(false, async (node) => node.destroy()).catch(() => {})
+  }
   const prefix = keyPrefix(client._keyPrefix)
   const isReady = (): boolean => client.isReady && client.getMasterNode() !== undefined
   return {
@@ -33,13 +37,12 @@ export function sentinelCommands(client: SentinelClient, replicaReads: boolean):
     },
     // As of one server's client.
     received: 0,
-    // It makes a new client for a node whose client has ended.
-    reconnect: () => {
-      client._execute(false, async (node) => node.destroy()).catch(() => {})
-    },
+    reconnect,
+    findMaster: reconnect,
     servers: () => {
       const master = client.getMasterNode()
-      return [nodeRedisServer(master === undefined ? '' : `${master.host}:${master.port}`, send)]
+      const name = master === undefined ? '' : `${master.host}:${master.port}`
+      return [nodeRedisServer(name, { send, reconnect })]
     },
     mget: (keys) => read(['MGET', ...keys.map(prefix.key)]) as Promise<(Buffer | null)[]>,
     watch: (onReady) => {

@@ -15,7 +15,13 @@ export function singleCommands(client: SingleClient): RedisCommands {
   const { database = 0, readonly = false, ...options } = client.options ?? {}
   const prefix = keyPrefix(options.keyPrefix)
   const send = (command: readonly Word[]) => client.sendCommand(command, asBytes)
-  const servers = [nodeRedisServer('', (command, options) => client.sendCommand(command, options))]
+  const reconnect = () => renewConnection(client)
+  const servers = [
+    nodeRedisServer('', {
+      send: (command, options) => client.sendCommand(command, options),
+      reconnect,
+    }),
+  ]
   return {
     ...keyedCommands(prefix, (_key, command) => send(command)),
     // What a later SELECT has chosen cannot be seen: then two databases share their channels.
@@ -25,7 +31,11 @@ export function singleCommands(client: SingleClient): RedisCommands {
       return client.isReady
     },
     received: 0,
-    reconnect: () => renewConnection(client),
+    reconnect,
+    // It resolves the name anew. One that never retries might be gone for good.
+    findMaster: () => {
+      if (options.socket?.reconnectStrategy !== false) reconnect()
+    },
     servers: () => servers,
     mget: (keys) => send(['MGET', ...keys.map(prefix.key)]) as Promise<(Buffer | null)[]>,
     watch: (onReady) => watchReady(client, onReady),

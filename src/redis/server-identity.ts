@@ -1,30 +1,53 @@
 /**
- * Which servers answer, and in which role: what `Beat.server` is made of. Names of other servers
- * are news at once. Who stands behind a name is asked with the first beat after a connect; in a
- * cluster, whose client tells nothing of a single server's connection, with every beat that goes
- * through it. A server that will not say (NOPERM on INFO) counts as another one after every
- * reconnect, which costs repeated invalidations and nothing else.
+ * Which servers answer, and in which role: what `Beat.server` is made of. Another set of names is
+ * news at once, and so is another server or role behind a name that was known; to get to know one
+ * is none. Who stands behind a name is asked with the first beat after a connect; in a cluster,
+ * whose client tells nothing of a single server's connection, of each in turn. A server that will
+ * not say (NOPERM on INFO) counts as another one after every reconnect, which costs repeated
+ * invalidations and nothing else.
  */
 import type { RedisServer } from './commands.ts'
 
+interface Known {
+  readonly identity: string
+  /** When it was asked, as a count of connections. */
+  readonly connection: number
+  /** How often it was another one than before. */
+  readonly changes: number
+}
+
 export class ServerIdentity {
-  #known = new Map<string, string>()
+  readonly #known = new Map<string, Known>()
   #connections = 0
 
   /** Another server may answer from now on. */
   forget(): void {
-    this.#known.clear()
     this.#connections += 1
   }
 
-  /** Asks `through` alone: a beat must not wait for a server that it does not go through. */
-  async ask(servers: readonly RedisServer[], through: RedisServer): Promise<string> {
-    if (servers.length > 1 || !this.#known.has(through.name)) {
-      const connection = this.#connections
-      const identity = await identify(through, connection)
-      if (connection === this.#connections) this.#known.set(through.name, identity)
-    }
-    return servers.map(({ name }) => `${name} ${this.#known.get(name) ?? ''}`.trim()).join()
+  isKnown({ name }: RedisServer): boolean {
+    return this.#known.get(name)?.connection === this.#connections
+  }
+
+  async learn(server: RedisServer): Promise<void> {
+    const connection = this.#connections
+    const identity = await identify(server, connection)
+    if (connection !== this.#connections) return
+    const before = this.#known.get(server.name)
+    const { changes = 0 } = before ?? {}
+    const isOther = before !== undefined && before.identity !== identity
+    this.#known.set(server.name, { identity, connection, changes: isOther ? changes + 1 : changes })
+  }
+
+  /** The same as long as these are, as far as is known. */
+  of(servers: readonly RedisServer[]): string {
+    const names = servers.map(({ name }) => name).toSorted()
+    for (const name of this.#known.keys()) if (!names.includes(name)) this.#known.delete(name)
+    // One server is known by the time that it is asked about; of several not all may be yet.
+    const [only] = servers
+    if (servers.length === 1)
+      return `${only!.name} ${this.#known.get(only!.name)?.identity ?? ''}`.trim()
+    return names.map((name) => `${name} ${this.#known.get(name)?.changes ?? 0}`).join()
   }
 }
 

@@ -26,10 +26,11 @@ import type {
   Argument,
   RedisCommands,
   RedisConnection,
-  RedisServer,
   ScriptCall,
   Subscribed,
 } from './commands.ts'
+import { Demotion } from './demotion.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
@@ -54,16 +55,17 @@ export class RedisSession implements StoreSession {
   readonly #layout: Layout
   readonly #reads: ReadBatch
   readonly #identity = new ServerIdentity()
+  readonly #heartbeat: Heartbeat
+  readonly #demotion: Demotion
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
-  readonly #onFault: (error: unknown) => void
   #closed: Promise<void> | undefined
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
     this.fromReplica = commands.fromReplica
     this.#reads = new ReadBatch(commands)
-    this.#onFault = (error) => scope.onFault(error)
+    this.#demotion = new Demotion(scope.clock, () => commands.findMaster())
     this.#layout = createLayout({
       namespace: scope.namespace,
       id: scope.id,
@@ -76,6 +78,13 @@ export class RedisSession implements StoreSession {
     })
     commands.connect(scope.onFault)
     this.hasBus = subscribe !== undefined
+    this.#heartbeat = new Heartbeat({
+      commands,
+      identity: this.#identity,
+      channel: this.hasBus ? this.#layout.ownChannel : undefined,
+      now: () => scope.clock.now(),
+      onFault: (error) => scope.onFault(error),
+    })
     this.#subscribed = subscribe?.({
       channels: [this.#layout.channel, this.#layout.ownChannel],
       onMessage: (_channel, bytes) => {
@@ -105,7 +114,9 @@ export class RedisSession implements StoreSession {
     const { key, token, leaseMs, seen, waitedFor, mode } = request
     try {
       const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode]
-      return readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+      const answer = readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
+      if (answer.type === 'lease') this.#demotion.accepted()
+      return answer
     } catch (error) {
       const why = refusalOf(error)
       if (why === undefined) throw error
@@ -171,31 +182,13 @@ export class RedisSession implements StoreSession {
     const { head, tail } = encodeBump(request)
     const numbers = [String(known), String(settleMs), mostLabels]
     const args = [bumpKinds[kind], ...numbers, this.#layout.channel, head, tail, ...labels]
-    return readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
+    const bumped = readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
+    this.#demotion.accepted()
+    return bumped
   }
 
-  async beat(n: number, asked?: EpochsRequest): Promise<Beat> {
-    const servers = this.#commands.servers()
-    // Each in turn: one that is cut off from the others is found out by what is not heard back.
-    const through = servers[n % servers.length]
-    if (through === undefined) throw new Error('the cluster has no master that is known')
-    const [news, server] = await Promise.all([
-      asked && this.#newsOf(asked),
-      this.#identity.ask(servers, through),
-      this.hasBus ? this.#sendBeat(n, through) : undefined,
-    ])
-    if (news !== undefined) return { time: news.time, server, news }
-    const time = await through.time()
-    return { time: Number(time[0]) * 1_000 + Number(time[1]) / 1_000, server, news }
-  }
-
-  async #newsOf(asked: EpochsRequest): Promise<EpochNews | undefined> {
-    try {
-      return await this.epochs(asked)
-    } catch (error) {
-      if (refusalOf(error) === undefined) throw error
-      return undefined
-    }
+  beat(n: number, asked?: EpochsRequest): Promise<Beat> {
+    return this.#heartbeat.beat(n, async () => asked && this.epochs(asked))
   }
 
   isRefusal(error: unknown): boolean {
@@ -211,15 +204,6 @@ export class RedisSession implements StoreSession {
     else this.#commands.reconnect()
   }
 
-  /** Without the right to publish this process is deaf, and no more than that. */
-  async #sendBeat(n: number, through: RedisServer): Promise<void> {
-    const message = encodeMessage({ type: 'beat', n })
-    await through.publish(this.#layout.ownChannel, message).catch((error: unknown) => {
-      if (refusalOf(error) === undefined) throw error
-      this.#onFault(error)
-    })
-  }
-
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -227,6 +211,7 @@ export class RedisSession implements StoreSession {
 
   async #close(): Promise<void> {
     this.#unwatch()
+    this.#demotion.close()
     await this.#subscribed?.close()
   }
 
@@ -234,13 +219,20 @@ export class RedisSession implements StoreSession {
     return [this.#layout.frameKey(key), this.#layout.leaseKey(key)]
   }
 
-  async #run(script: ScriptSource, call: ScriptCall): Promise<unknown> {
+  #run(script: ScriptSource, call: ScriptCall): Promise<unknown> {
+    return this.#heeding(runScript(this.#commands, script, call))
+  }
+
+  /** A master that became a replica does not always close its connections. */
+  async #heeding<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await runScript(this.#commands, script, call)
+      return await answer
     } catch (error) {
-      // A master that became a replica does not always close its connections: have the next beat
-      // look again.
-      if (refusalOf(error) === 'READONLY') this.#identity.forget()
+      if (refusalOf(error) === 'READONLY') {
+        // Have the next beat look again.
+        this.#identity.forget()
+        if (!this.fromReplica) this.#demotion.refused()
+      }
       throw error
     }
   }
@@ -256,8 +248,10 @@ export class RedisSession implements StoreSession {
       return { keys: this.#both(key), args: [this.#layout.channel, ...messages] }
     })
     const [only] = calls
-    if (calls.length === 1) await this.#run(script, only!)
-    else await runScriptMany(this.#commands, script, calls)
+    if (only === undefined) return
+    if (calls.length === 1) await this.#run(script, only)
+    else await this.#heeding(runScriptMany(this.#commands, script, calls))
+    this.#demotion.accepted()
   }
 }
 

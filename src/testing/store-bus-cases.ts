@@ -11,6 +11,7 @@ import {
   sameBytes,
   take,
   timeOf,
+  type OpenedSession,
   type StoreCase,
 } from './store-rig.ts'
 
@@ -207,15 +208,22 @@ export const busCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a beat comes back to its sender alone, with the time of the store',
+    name: 'a beat comes back to its sender alone, through every master, with the time of the store',
     async run({ open, pass }) {
       const [a, b] = [await open(), await open()]
       const first = await a.session.beat(1_000_001)
       await heard(a)
       await heard(b)
-      const isIt = (message: object) => 'n' in message && message.n === 1_000_001
-      assert.equal(a.messages.filter(isIt).length, 1)
-      assert.equal(b.messages.filter(isIt).length, 0)
+      const back = ({ messages }: OpenedSession) =>
+        messages.flatMap((one) => (one.type === 'beat' && one.n === 1_000_001 ? one.through : []))
+      const masters = first.sent.map(({ through }) => through)
+      assert.deepEqual(back(a).toSorted(), masters.toSorted())
+      assert.ok(masters.length > 0)
+      assert.deepEqual(
+        await Promise.all(first.sent.map(({ taken }) => taken)),
+        masters.map(() => true),
+      )
+      assert.deepEqual(back(b), [])
       await pass(30)
       const second = await b.session.beat(0)
       assert.ok(second.time - first.time >= 29, `${second.time - first.time} ms passed`)

@@ -20,8 +20,6 @@ export interface OpenedSession {
   readonly session: StoreSession
   /** What it has heard so far, in order. */
   readonly messages: readonly BusMessage[]
-  /** Of a cluster: how many its beats go through in turn. Default: 1. */
-  readonly servers?: number
 }
 
 export interface StoreCase {
@@ -119,13 +117,13 @@ let beats = 0
 
 /** What a session has heard of everything that the store did before this call, beats left out. */
 export async function heard(opened: OpenedSession): Promise<BusMessage[]> {
-  const { session, servers = 1 } = opened
-  // One through each server: only what went through the same one is in order.
-  const sent = Array.from({ length: servers }, () => ++beats)
-  await Promise.all(sent.map((n) => session.beat(n)))
-  const isBack = (n: number) => opened.messages.some((one) => one.type === 'beat' && one.n === n)
+  // Through each server: only what went through the same one is in order.
+  const n = ++beats
+  const { sent } = await opened.session.beat(n)
+  const isBack = (through: string) =>
+    opened.messages.some((one) => one.type === 'beat' && one.n === n && one.through === through)
   for (let turn = 0; turn < 2_000; turn += 1) {
-    if (sent.every(isBack)) break
+    if (sent.every(({ through }) => isBack(through))) break
     assert.ok(turn < 1_999, 'expected the beat to come back')
     await new Promise((resolve) => setTimeout(resolve, 1))
   }

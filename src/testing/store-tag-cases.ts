@@ -139,10 +139,11 @@ export const tagCases: readonly StoreCase[] = [
       const { session } = await open()
       const { epoch } = await bump(session, ['t'])
       const asked = { since: 0, known: 0, settling: false, labels: [] }
-      const { time, news: brought } = await session.beat(0, asked)
+      const { time, news } = await session.beat(0, asked)
+      const brought = await news
       assert.equal(brought?.highest, epoch)
       assert.ok(Math.abs(brought!.time - time) < 60_000)
-      assert.equal((await session.beat(0)).news, undefined)
+      assert.equal(await (await session.beat(0)).news, undefined)
     },
   },
   {

@@ -40,7 +40,7 @@ describe.each(twoMajors)('the bus of a cluster, on $major', { timeout: 120_000 }
     open.push(watched)
     if (options.bus !== false) await watched.reaches('up')
     await until(() => watched.session.ready)
-    return { ...watched, servers: 3 }
+    return watched
   }
   const busStates = ({ states }: Watched) => states.filter((s) => s === 'up' || s === 'down')
   const hearsAll = async (mine: Watched, sender: Watched) => {

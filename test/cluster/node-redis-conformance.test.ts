@@ -25,7 +25,7 @@ for (const flavour of flavours) {
 
     it.each([...storeCases])('$name', async ({ run }) => {
       const store = async () => redisStore({ client: await clients.cluster(servers) })
-      await run(rig.onCluster(store, 3))
+      await run(rig.onCluster(store))
     })
   })
 }

@@ -38,7 +38,7 @@ const message: fc.Arbitrary<BusMessage> = fc.oneof(
     key: anyKey,
     id: token,
   }),
-  fc.record({ type: fc.constant('beat' as const), n: fc.nat() }),
+  fc.record({ type: fc.constant('beat' as const), n: fc.nat(), through: error }),
   fc.record({
     type: fc.constant('bumped' as const),
     id: token,

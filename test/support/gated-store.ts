@@ -107,7 +107,7 @@ export function gatedStore(common: Common, hooks: Hooks = {}): GatedStore {
       if (name === 'beat') {
         const [n, request] = args as [number, EpochsRequest | undefined]
         const news = request && tags.epochs(request, common.now())
-        return session.beat(n).then((beat) => ({ ...beat, news }))
+        return session.beat(n).then((beat) => ({ ...beat, news: Promise.resolve(news) }))
       }
       return (session[name] as (...given: unknown[]) => unknown).apply(session, args)
     }

@@ -22,7 +22,7 @@ export function suiteRig() {
       open: (namespace) => open(makeStore, namespace),
     }),
 
-    onCluster(makeStore: MakeStore, servers: number): StoreRig {
+    onCluster(makeStore: MakeStore): StoreRig {
       const calls = new Map<string, readonly string[]>()
       return {
         pass: sleep,
@@ -30,7 +30,7 @@ export function suiteRig() {
           const { session, messages } = await open(makeStore, namespace)
           await until(() => session.ready)
           // What an earlier case has published may still be on its way from server to server.
-          await heard({ session, messages, servers })
+          await heard({ session, messages })
           messages.length = 0
           for (const name of ['invalidate', 'expire'] as const) {
             const run = session[name].bind(session)
@@ -41,7 +41,6 @@ export function suiteRig() {
           }
           return {
             session,
-            servers,
             get messages() {
               return inOrder(messages, calls)
             },

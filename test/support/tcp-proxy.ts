@@ -20,6 +20,12 @@ export interface TcpProxy {
    * when the other end closes (half-open). New ones work.
    */
   severSilently(which?: (firstBytes: string) => boolean): void
+  /** The same of those to come as well, as soon as they have sent what tells; `undefined`: no more. */
+  cut(which: ((firstBytes: string) => boolean) | undefined): void
+  /** What each connection that stands has sent first. */
+  connections(): readonly string[]
+  /** Where new connections lead; those that stand stay where they are. */
+  retarget(to: { readonly host: string; readonly port: number }): void
   /** New connections are accepted, and nothing comes of them. */
   blackhole(on: boolean): void
   /** Every connection that stands is reset. */
@@ -35,7 +41,9 @@ interface Pair {
   severed: boolean
 }
 
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+export async function startTcpProxy(first: { host: string; port: number }): Promise<TcpProxy> {
+  let target: { readonly host: string; readonly port: number } = first
+  let cutting: ((firstBytes: string) => boolean) | undefined
   const pairs = new Set<Pair>()
   let latencyMs = 0
   let bytesPerSecond = 0
@@ -53,6 +61,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     client.on('data', (bytes) => {
       received += bytes.length
       if (pair.sent.length < 4_000) pair.sent += bytes.toString('latin1')
+      if (cutting?.(pair.sent)) pair.severed = true
       if (!pair.severed) server?.write(bytes)
     })
     let sending = Promise.resolve()
@@ -106,6 +115,12 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     severSilently(which = () => true) {
       for (const pair of pairs) if (which(pair.sent)) pair.severed = true
     },
+    cut(which) {
+      cutting = which
+      for (const pair of pairs) if (which?.(pair.sent)) pair.severed = true
+    },
+    connections: () => [...pairs].map(({ sent }) => sent),
+    retarget: (to) => void (target = to),
     blackhole: (on) => void (swallowing = on),
     reset() {
       for (const pair of pairs) {
