@@ -19,8 +19,8 @@ export interface HearingOptions {
   onSilence(): void
   /** Another server answers: what it never heard of must be repeated. */
   onServerChange(): void
-  /** What a beat asks about tags. */
-  asks(): EpochsRequest
+  /** What a beat asks about tags; `undefined`: nothing, since whoever keeps them is gone. */
+  asks(): EpochsRequest | undefined
   /** What it was answered; `subscription`: in which all that came since has been heard. */
   onNews(news: EpochNews, asked: EpochsRequest, subscription: number | undefined): void
 }
@@ -94,7 +94,7 @@ export class Hearing {
     const beat = await session.beat(n, asked)
     const now = clock.now()
     this.offsetMs = beat.time - (sentAt + now) / 2
-    if (beat.news !== undefined) {
+    if (asked !== undefined && beat.news !== undefined) {
       this.#options.onNews(beat.news, asked, subscribed ? subscription : undefined)
     }
     if (this.#server !== undefined && this.#server !== beat.server) this.#options.onServerChange()

@@ -23,6 +23,8 @@ export interface RedisCommands {
   readonly received: number
   /** Breaks the present connections, so that the client makes new ones. */
   reconnect(): void
+  /** Of a cluster. */
+  readonly shards?: RedisShards | undefined
   /** Who takes writes: the one server, or each master of a cluster, as the client knows them now. */
   servers(): readonly RedisServer[]
   get(key: string): Promise<Bytes | null>
@@ -40,6 +42,16 @@ export interface RedisCommands {
   watch(onReady: (ready: boolean) => void): () => void
   /** Connects a client that was made to connect later. */
   connect(onFault: (error: unknown) => void): void
+}
+
+/** The masters of a cluster, one by one; `server` is the name that `servers()` gives it. */
+export interface RedisShards {
+  /** Whose slot this key is in; `''`: nobody's that the client knows. */
+  serverOf(key: string): string
+  /** A read of this key, or an error at once where its server is known to be gone. */
+  ping(key: string): Promise<unknown>
+  received(server: string): number
+  reconnect(server: string): void
 }
 
 /** One server that takes writes. What is published through any of a cluster is heard at all. */
