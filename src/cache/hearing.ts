@@ -93,7 +93,9 @@ export class Hearing {
     const { subscribed, subscription } = this
     const beat = await session.beat(n, asked)
     const now = clock.now()
-    this.offsetMs = beat.time - (sentAt + now) / 2
+    // Of one that a frozen server held up nobody knows when the time was told.
+    const tellsTime = this.#server === undefined || now - sentAt < beatMs
+    if (tellsTime) this.offsetMs = beat.time - (sentAt + now) / 2
     if (asked !== undefined && beat.news !== undefined) {
       this.#options.onNews(beat.news, asked, subscribed ? subscription : undefined)
     }

@@ -169,26 +169,16 @@ export class Lane {
   /** One probe at a time on a connection: they must not pile up on one that is dead. */
   async #probe(nextMs: number): Promise<void> {
     if (this.#state !== 'down' || this.#probing) return
-    const { storeTimeoutMs, isReady, ask, recover, onUp } = this.#options
+    const { storeTimeoutMs, isReady, recover, onUp } = this.#options
     if (!isReady()) return this.#probeLater(nextMs)
     this.#probing = true
     const sentAt = this.#clock.now()
-    let stop = (): void => {}
-    const reconnectLater = (): void => {
-      stop = this.#clock.after(reconnectAfterMs, () => {
-        // Nothing for so long: perhaps a new connection finds what this one has lost.
-        if (this.#state !== 'down') return
-        if (isReady()) this.#options.reconnect()
-        reconnectLater()
-      })
-    }
-    reconnectLater()
     try {
-      await ask(this.place)
-      if (this.#state !== 'down') return
+      await this.#ask()
       // What was held up may be of before: another one, to know that it answers now.
-      if (this.#clock.now() - sentAt > storeTimeoutMs) await ask(this.place)
-      await recover()
+      const late = this.#clock.now() - sentAt > storeTimeoutMs
+      if (late && this.#state === 'down') await this.#ask()
+      if (this.#state === 'down') await recover()
       if (this.#state !== 'down') return
       this.#breaker.close()
       this.#state = 'up'
@@ -196,8 +186,23 @@ export class Lane {
     } catch {
       if (this.#state === 'down') this.#probeLater(nextMs)
     } finally {
-      stop()
       this.#probing = false
+    }
+  }
+
+  /** Nothing for long: perhaps a new connection, and another question, find what this one has lost. */
+  async #ask(): Promise<void> {
+    let stop = (): void => {}
+    const silence = new Promise<never>((_, reject) => {
+      stop = this.#clock.after(reconnectAfterMs, () => {
+        if (this.#state === 'down') this.#options.reconnect()
+        reject(gone('a probe was not answered'))
+      })
+    })
+    try {
+      await Promise.race([this.#options.ask(this.place), silence])
+    } finally {
+      stop()
     }
   }
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../src/ports.ts'
 import { createLayout } from '../../src/redis/layout.ts'
 import { slotOf } from '../../src/redis/slots.ts'
 import { keysByMaster } from './cluster-keys.ts'
-import { sleep, until } from './open-session.ts'
+import { sleep } from './open-session.ts'
 
 export interface ShardClients {
   /** A store by a client of its own, as another process would have. `bus`: whose messages it hears. */
@@ -63,11 +63,9 @@ export function lostShardCases(clients: ShardClients): void {
     return { cache, breakers, loads, items: cache.define({ name: 'item', load }) }
   }
   type Process = Awaited<ReturnType<typeof open>>
+  /** A client may need a second new connection, after 5 s each. */
   const whole = (cache: Cache): Promise<void> =>
-    until(
-      () => cache.health().status === 'ok',
-      () => JSON.stringify(cache.health()),
-    )
+    expect.poll(() => cache.health().status, { timeout: 30_000 }).toBe('ok')
   const place = { entry: (key: string) => `r:item:${key}` }
   /** The master that is to be lost, one that stays, and what lies on them. */
   const setUp = async (what: 'the master of the tags' | 'another master') => {
