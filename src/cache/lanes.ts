@@ -54,9 +54,9 @@ export class Lanes {
   get up(): 'all' | 'some' | 'none' {
     const lanes = [...this.#byServer.values()]
     if (lanes.length > 0 && lanes.every(({ isUp }) => isUp)) return 'all'
-    const { shards } = this.#options
-    const isUp = (server: string): boolean => this.#byServer.get(server)?.isUp ?? true
-    return shards?.servers().some(isUp) === true ? 'some' : 'none'
+    // Those alone that are there still: nobody has asked one that has left.
+    const servers = this.#options.shards?.servers() ?? []
+    return servers.some((server) => this.#byServer.get(server)?.isUp === true) ? 'some' : 'none'
   }
 
   loseAll(error: unknown): void {

@@ -2,7 +2,7 @@
 
 import { describe } from 'vitest'
 import { redisStore } from '../../src/redis/node-redis.ts'
-import { lostShardCases } from '../support/lost-shard-cases.ts'
+import { heirCases, lostShardCases, type ShardClients } from '../support/lost-shard-cases.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 
 describe.each(usualFlavours)(
@@ -10,12 +10,14 @@ describe.each(usualFlavours)(
   { timeout: 120_000 },
   (flavour) => {
     const clients = nodeRedisClients(flavour)
-    lostShardCases({
+    const shardClients: ShardClients = {
       store: async (cluster, bus) => {
         const ear = clients.make(bus, { RESP: 3 })
         return redisStore({ client: await clients.cluster(cluster), bus: ear })
       },
       end: () => clients.end(),
-    })
+    }
+    describe('without replicas', () => lostShardCases(shardClients))
+    describe('with replicas', () => heirCases(shardClients))
   },
 )

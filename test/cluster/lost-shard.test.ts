@@ -9,7 +9,7 @@ import { ioredisClusterCommands } from '../../src/redis/ioredis-cluster-commands
 import { clusterCachesOn } from '../support/cluster-caches.ts'
 import { keysByMaster } from '../support/cluster-keys.ts'
 import { clusterClientsOf, twoMajors } from '../support/ioredis-majors.ts'
-import { lostShardCases } from '../support/lost-shard-cases.ts'
+import { heirCases, lostShardCases, type ShardClients } from '../support/lost-shard-cases.ts'
 import { until } from '../support/open-session.ts'
 
 describe.each(twoMajors)('a shard that is lost, with $major', { timeout: 120_000 }, (major) => {
@@ -76,7 +76,7 @@ describe.each(twoMajors)('a shard that is lost, with $major', { timeout: 120_000
 describe('what a lost shard leaves alone, with ioredis 6', { timeout: 120_000 }, () => {
   const [major] = twoMajors
   const made: { disconnect(): void }[] = []
-  lostShardCases({
+  const clients: ShardClients = {
     store: ({ addresses }, bus) => {
       const client = new major!.Cluster(addresses, {}).on('error', () => {})
       const ear = new major!.Redis(bus.connection).on('error', () => {})
@@ -86,5 +86,7 @@ describe('what a lost shard leaves alone, with ioredis 6', { timeout: 120_000 },
     end: () => {
       for (const client of made.splice(0)) client.disconnect()
     },
-  })
+  }
+  describe('without replicas', () => lostShardCases(clients))
+  describe('with replicas', () => heirCases(clients))
 })

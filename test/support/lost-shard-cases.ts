@@ -28,12 +28,13 @@ const losses: Record<string, Loss> = {
   killed: { lose: (node) => node.kill(), find: (node) => node.restart() },
 }
 
-export function lostShardCases(clients: ShardClients): void {
+/** A cluster for each test, and what the cases ask of it. */
+function rig(clients: ShardClients, replicas: number) {
   let cluster: RedisCluster
   const caches: Cache[] = []
   beforeEach(async () => {
     cluster = await startRedisCluster({
-      replicas: 0,
+      replicas,
       args: ['--cluster-require-full-coverage', 'no'],
     })
   }, 60_000)
@@ -62,7 +63,6 @@ export function lostShardCases(clients: ShardClients): void {
     }
     return { cache, breakers, loads, items: cache.define({ name: 'item', load }) }
   }
-  type Process = Awaited<ReturnType<typeof open>>
   /** A client may need a second new connection, after 5 s each. */
   const whole = (cache: Cache): Promise<void> =>
     expect.poll(() => cache.health().status, { timeout: 30_000 }).toBe('ok')
@@ -83,21 +83,28 @@ export function lostShardCases(clients: ShardClients): void {
     mine.loads.length = 0
     return { lost, mine, other, gone, there }
   }
-  const sources = (process: Process, keys: readonly string[]) =>
-    Promise.all(
-      keys.map(async (key) => {
-        const found = await process.items.lookup(key)
-        return 'tier' in found ? `${found.outcome} ${found.tier}` : found.outcome
-      }),
-    )
-  const all = (keys: readonly string[], what: string): string[] => keys.map(() => what)
-  const inTime = async <T>(run: () => Promise<T>): Promise<T> => {
-    const from = performance.now()
-    const result = await run()
-    expect(performance.now() - from).toBeLessThan(storeTimeout)
-    return result
-  }
+  return { setUp, whole, cluster: () => cluster }
+}
+type Rig = ReturnType<typeof rig>
+type Process = Awaited<ReturnType<Rig['setUp']>>['mine']
 
+const sources = (process: Process, keys: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    keys.map(async (key) => {
+      const found = await process.items.lookup(key)
+      return 'tier' in found ? `${found.outcome} ${found.tier}` : found.outcome
+    }),
+  )
+const all = (keys: readonly string[], what: string): string[] => keys.map(() => what)
+const inTime = async <T>(run: () => Promise<T>): Promise<T> => {
+  const from = performance.now()
+  const result = await run()
+  expect(performance.now() - from).toBeLessThan(storeTimeout)
+  return result
+}
+
+export function lostShardCases(clients: ShardClients): void {
+  const { setUp, whole } = rig(clients, 0)
   const whichOnes = ['another master', 'the master of the tags'] as const
   for (const which of whichOnes) {
     it.each(Object.entries(losses))(
@@ -149,4 +156,31 @@ export function lostShardCases(clients: ShardClients): void {
       },
     )
   }
+}
+
+export function heirCases(clients: ShardClients): void {
+  const { setUp, whole, cluster } = rig(clients, 3)
+
+  it('T102 a replica takes its place: hits elsewhere all the while, and what was missed is made up for', async () => {
+    const { lost, mine, other, gone, there } = await setUp('another master')
+    lost.freeze()
+    await mine.items.getMany(gone)
+    const change = mine.items.invalidate(gone[0]!)
+    await expect(change).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    let taken = false
+    const succession = cluster()
+      .successorOf(lost)
+      .then(() => (taken = true))
+    while (!taken) {
+      expect(await inTime(() => sources(mine, there))).toEqual(all(there, 'hit store'))
+      await sleep(100)
+    }
+    await succession
+    await whole(mine.cache)
+    expect(await sources(other, gone)).toEqual([
+      'loaded source',
+      ...all(gone.slice(1), 'hit store'),
+    ])
+    expect(await sources(mine, [...gone, ...there])).toEqual(all([...gone, ...there], 'hit store'))
+  })
 }
