@@ -177,6 +177,9 @@ export function heirCases(clients: ShardClients): void {
     }
     await succession
     await whole(mine.cache)
+    // The other process finds out by itself, when it asks.
+    await other.items.getMany(gone)
+    await whole(other.cache)
     expect(await sources(other, gone)).toEqual([
       'loaded source',
       ...all(gone.slice(1), 'hit store'),
