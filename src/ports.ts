@@ -101,16 +101,16 @@ export interface StoreSession {
 }
 
 /** Where something is kept: by its entry's key; `undefined`: what is known of tags. */
-export type Place = string | undefined
+export type Site = string | undefined
 
 /** A store of many servers, each of which may be lost by itself. */
 export interface Shards {
   /** Those that take writes, as they are known now. */
   servers(): readonly string[]
-  /** Whose a place is now: the same name as long as it is the same server; `''`: nobody's that is known. */
-  serverOf(place: Place): string
-  /** A light question to the server of that place, by the way that all others go. */
-  ping(place: Place): Promise<unknown>
+  /** Whose a site is now: the same name as long as it is the same server; `''`: nobody's that is known. */
+  serverOf(site: Site): string
+  /** A light question to the server of that site, by the way that all others go. */
+  ping(site: Site): Promise<unknown>
   /** Changes whenever anything came in from this server, be it a part of a reply. */
   received(server: string): number
   /** Makes the connection to this server anew. */

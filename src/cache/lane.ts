@@ -7,7 +7,7 @@
  */
 import { Breaker } from '../core/breaker.ts'
 import { BreakwaterError } from '../core/errors.ts'
-import type { Clock, Place } from '../ports.ts'
+import type { Clock, Site } from '../ports.ts'
 import { Deadlines, Pending } from './deadlines.ts'
 
 export interface LaneOptions {
@@ -22,8 +22,8 @@ export interface LaneOptions {
   /** Whether the client could send now. */
   isReady(): boolean
   reconnect(): void
-  /** Resolves when whoever keeps this place has answered. */
-  ask(place: Place): Promise<unknown>
+  /** Resolves when whoever keeps this site has answered. */
+  ask(site: Site): Promise<unknown>
   /** It answers again; until this has settled well, nobody else is let through. */
   recover(): Promise<void>
   onFailed(operation: string, error: unknown): void
@@ -36,7 +36,7 @@ const reconnectAfterMs = 5_000
 
 export class Lane {
   /** Something that is kept there: what was asked about last. */
-  place: Place
+  site: Site
   readonly #options: LaneOptions
   readonly #clock: Clock
   readonly #breaker = new Breaker()
@@ -200,7 +200,7 @@ export class Lane {
       })
     })
     try {
-      await Promise.race([this.#options.ask(this.place), silence])
+      await Promise.race([this.#options.ask(this.site), silence])
     } finally {
       stop()
     }

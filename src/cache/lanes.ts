@@ -1,10 +1,10 @@
 /**
  * Which lane something goes by: that of the server which keeps it. A store of one server has one,
- * found without a question. In a cluster places move: a server that is met later begins well, and
- * one that has lost its places to others is forgotten.
+ * found without a question. In a cluster sites move: a server that is met later begins well, and
+ * one that has lost its sites to others is forgotten.
  */
 import { groupedBy } from '../core/grouped-by.ts'
-import type { Place, Shards } from '../ports.ts'
+import type { Site, Shards } from '../ports.ts'
 import type { Lane } from './lane.ts'
 
 export interface LanesOptions {
@@ -24,23 +24,23 @@ export class Lanes {
     if (options.shards === undefined) this.#only = this.#add('')
   }
 
-  at(place: Place): Lane {
+  at(site: Site): Lane {
     if (this.#only !== undefined) return this.#only
-    const server = this.#options.shards!.serverOf(place)
+    const server = this.#options.shards!.serverOf(site)
     let lane = this.#byServer.get(server)
     if (lane === undefined) {
       lane = this.#add(server)
       this.#options.onNew(server, lane)
     }
-    lane.place = place
+    lane.site = site
     return lane
   }
 
   /** In parts that one server keeps. */
-  parts<T>(items: readonly T[], placeOf: (item: T) => Place): readonly (readonly T[])[] {
+  parts<T>(items: readonly T[], siteOf: (item: T) => Site): readonly (readonly T[])[] {
     const { shards } = this.#options
     if (shards === undefined) return [items]
-    return groupedBy(items, (item) => shards.serverOf(placeOf(item)))
+    return groupedBy(items, (item) => shards.serverOf(siteOf(item)))
   }
 
   /** Those that are known at the beginning. */

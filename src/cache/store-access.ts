@@ -6,7 +6,7 @@
  * Invariant: an operation settles within `storeTimeout` (before the client was ready for the first
  * time: `connectTimeout`, once), and what comes later than that is handed to whoever cleans up.
  */
-import type { Place, StoreSession } from '../ports.ts'
+import type { Site, StoreSession } from '../ports.ts'
 import { gone } from './lane.ts'
 import { StoreLink, type LinkOptions } from './store-link.ts'
 
@@ -22,13 +22,13 @@ export class StoreAccess {
   }
 
   /** Whether what is kept there can be asked for now. */
-  isUp(place: Place): boolean {
-    return this.#link.state === 'open' && this.#link.lanes.at(place).isUp
+  isUp(site: Site): boolean {
+    return this.#link.state === 'open' && this.#link.lanes.at(site).isUp
   }
 
   /** Answers at once, and then `STORE_UNAVAILABLE` can be had without asking. */
-  isDown(place: Place): boolean {
-    return this.#link.state !== 'connecting' && !this.isUp(place)
+  isDown(site: Site): boolean {
+    return this.#link.state !== 'connecting' && !this.isUp(site)
   }
 
   /** How much of the store answers. */
@@ -37,8 +37,8 @@ export class StoreAccess {
   }
 
   /** In parts that one server keeps: each is asked for by itself, and waits for nobody else. */
-  parts<T>(items: readonly T[], placeOf: (item: T) => Place): readonly (readonly T[])[] {
-    return this.#link.lanes.parts(items, placeOf)
+  parts<T>(items: readonly T[], siteOf: (item: T) => Site): readonly (readonly T[])[] {
+    return this.#link.lanes.parts(items, siteOf)
   }
 
   /**
@@ -103,34 +103,30 @@ export class StoreAccess {
   }
 
   /**
-   * Rejects with `STORE_UNAVAILABLE` when the server of that place is gone, in whatever way. `late`
+   * Rejects with `STORE_UNAVAILABLE` when the server of that site is gone, in whatever way. `late`
    * gets a result that came after its deadline (a lease nobody wants any more).
    */
   call<T>(
     operation: string,
-    place: Place,
+    site: Site,
     run: (session: StoreSession) => Promise<T>,
     late?: (result: T) => void,
   ): Promise<T> {
     if (this.#link.state === 'connecting') {
-      return this.#link.settled.then(() => this.call(operation, place, run, late))
+      return this.#link.settled.then(() => this.call(operation, site, run, late))
     }
-    const lane = this.#link.lanes.at(place)
+    const lane = this.#link.lanes.at(site)
     if (!lane.isUp) return Promise.reject(gone('it is not answering'))
     return lane.run(operation, () => run(this.session), late)
   }
 
   /** Under the deadline, although the breaker may be open: what makes up for an outage. */
-  evenSo<T>(
-    operation: string,
-    place: Place,
-    run: (session: StoreSession) => Promise<T>,
-  ): Promise<T> {
+  evenSo<T>(operation: string, site: Site, run: (session: StoreSession) => Promise<T>): Promise<T> {
     // Nothing is parked on a client that waits for its server.
     if (this.#link.state === 'closed' || !this.session.ready) {
       return Promise.reject(gone('it is not connected'))
     }
-    return this.#link.lanes.at(place).run(operation, () => run(this.session))
+    return this.#link.lanes.at(site).run(operation, () => run(this.session))
   }
 
   beat(): Promise<unknown> {

@@ -2,7 +2,7 @@
  * What stands between the engine and a session: is there a connection yet, is the store's time
  * known, and by which lane does something go. What is asked over it stands in store-access.ts.
  */
-import type { Beat, BusMessage, Clock, Place, StorePort, StoreSession } from '../ports.ts'
+import type { Beat, BusMessage, Clock, Site, StorePort, StoreSession } from '../ports.ts'
 import { failure, gone, Lane } from './lane.ts'
 import { Lanes } from './lanes.ts'
 
@@ -23,10 +23,10 @@ export interface LinkOptions {
   /** Sends a beat and takes in what it brings. */
   beat(session: StoreSession): Promise<Beat>
   /**
-   * The store answers again, or (`keeps`) one server of it that keeps these places and may be another
+   * The store answers again, or (`keeps`) one server of it that keeps these sites and may be another
    * one than before. Until this has settled well, nobody else is let through.
    */
-  recover(keeps?: (place: Place) => boolean): Promise<void>
+  recover(keeps?: (site: Site) => boolean): Promise<void>
   /** A server of the cluster that was none of it before: it may not have heard what others were told. */
   onNewServer(): void
 }
@@ -172,15 +172,15 @@ export class StoreLink {
         onUp: () => onBreaker('closed', undefined),
       })
     }
-    const isKeeper = (place: Place): boolean => shards.serverOf(place) === server
+    const isKeeper = (site: Site): boolean => shards.serverOf(site) === server
     return new Lane({
       ...common,
       received: () => shards.received(server),
       reconnect: () => shards.reconnect(server),
-      ask: async (place) => {
+      ask: async (site) => {
         if (!this.#knowsTime) await this.#learnTime()
-        if (isKeeper(place)) await shards.ping(place)
-        if (isKeeper(place)) return
+        if (isKeeper(site)) await shards.ping(site)
+        if (isKeeper(site)) return
         // Others have what it had.
         this.lanes.forget(server)
         onBreaker('closed', server)

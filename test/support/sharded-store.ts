@@ -1,7 +1,7 @@
 // A store of several servers, each of which can be frozen by itself: `a1` is kept by `a`, `b1` by `b`,
 // what is known of tags by `t`. Everything else is a memory store's.
 
-import { port, type Place, type Store, type StorePort, type StoreSession } from '../../src/ports.ts'
+import { port, type Site, type Store, type StorePort, type StoreSession } from '../../src/ports.ts'
 
 export interface ShardedStore extends Store {
   /** What it is asked is taken, and happens when it is thawed. */
@@ -13,8 +13,8 @@ export interface ShardedStore extends Store {
   asked(server: string): number
 }
 
-/** Those that ask one place, and which. */
-const places: Partial<Record<keyof StoreSession, (args: unknown[]) => Place>> = {
+/** Those that ask one site, and which. */
+const sites: Partial<Record<keyof StoreSession, (args: unknown[]) => Site>> = {
   read: ([key]) => key as string,
   readMany: ([keys]) => (keys as string[])[0],
   invalidate: ([keys]) => (keys as string[])[0],
@@ -23,16 +23,16 @@ const places: Partial<Record<keyof StoreSession, (args: unknown[]) => Place>> = 
   bump: () => undefined,
 }
 for (const name of ['acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'write'] as const) {
-  places[name] = ([request]) => (request as { key: string }).key
+  sites[name] = ([request]) => (request as { key: string }).key
 }
 
 export function shardedStore(inner: Store, servers: readonly string[]): ShardedStore {
   const frozen = new Map<string, { readonly thawed: Promise<void>; thaw(): void }>()
   const moved = new Map<string, string>()
   const asked = new Map<string, number>()
-  const serverOf = (place: Place): string => {
+  const serverOf = (site: Site): string => {
     // Of a resource's key, the part that the caller has named.
-    const first = place === undefined ? 't' : place.slice(place.lastIndexOf(':') + 1)[0]!
+    const first = site === undefined ? 't' : site.slice(site.lastIndexOf(':') + 1)[0]!
     return moved.get(first) ?? first
   }
   const pass = async (server: string): Promise<void> => {
@@ -54,7 +54,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
         shards: {
           servers: () => servers.map((name) => moved.get(name) ?? name),
           serverOf,
-          ping: (place: Place) => pass(serverOf(place)),
+          ping: (site: Site) => pass(serverOf(site)),
           received: () => 0,
           reconnect: () => {},
         },
@@ -68,10 +68,10 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
           return session.beat(n, request)
         },
       }
-      for (const [name, placeOf] of Object.entries(places)) {
+      for (const [name, siteOf] of Object.entries(sites)) {
         const run = session[name as 'read'].bind(session) as (...args: unknown[]) => unknown
         wrapped[name] = async (...args: unknown[]) => {
-          await pass(serverOf(placeOf(args)))
+          await pass(serverOf(siteOf(args)))
           return run(...args)
         }
       }
