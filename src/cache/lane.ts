@@ -7,6 +7,7 @@
  */
 import { Breaker } from '../core/breaker.ts'
 import { BreakwaterError } from '../core/errors.ts'
+import { longestTimerMs } from '../core/lifetime.ts'
 import type { Clock, Site } from '../ports.ts'
 import { Deadlines, Pending } from './deadlines.ts'
 
@@ -45,6 +46,7 @@ export class Lane {
   #stopProbe: (() => void) | undefined
   #stopSuspecting: (() => void) | undefined
   #probing = false
+  #patienceMs = reconnectAfterMs
   #heard = 0
 
   constructor(options: LaneOptions) {
@@ -194,13 +196,16 @@ export class Lane {
   async #ask(): Promise<void> {
     let stop = (): void => {}
     const silence = new Promise<never>((_, reject) => {
-      stop = this.#clock.after(reconnectAfterMs, () => {
+      stop = this.#clock.after(this.#patienceMs, () => {
         if (this.#state === 'down') this.#options.reconnect()
+        // Where that does not end what was asked, questions must not pile up.
+        this.#patienceMs = Math.min(this.#patienceMs * 2, longestTimerMs)
         reject(gone('a probe was not answered'))
       })
     })
     try {
       await Promise.race([this.#options.ask(this.site), silence])
+      this.#patienceMs = reconnectAfterMs
     } finally {
       stop()
     }
