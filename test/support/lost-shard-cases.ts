@@ -184,6 +184,7 @@ export function heirCases(clients: ShardClients): void {
       'loaded source',
       ...all(gone.slice(1), 'hit store'),
     ])
+    await other.cache.idle()
     expect(await sources(mine, [...gone, ...there])).toEqual(all([...gone, ...there], 'hit store'))
   })
 }
