@@ -65,6 +65,8 @@ export interface StoreSession {
   readonly hasBus: boolean
   /** True: what is read may be old, and is not kept. */
   readonly fromReplica: boolean
+  /** Who keeps what, where that is not one server for all. */
+  readonly shards?: Shards | undefined
   read(key: string): Promise<Uint8Array | undefined>
   /** In one round trip, in their order; what one server could not answer is an error at its place. */
   readMany(keys: readonly string[]): Promise<readonly (Uint8Array | null | undefined | Error)[]>
@@ -100,6 +102,23 @@ export interface StoreSession {
   beat(n: number, asked?: EpochsRequest): Promise<Beat>
   /** Ends what the session opened itself, never the user's client. Idempotent. */
   close(): Promise<void>
+}
+
+/** Where something is kept: by its entry's key; `undefined`: what is known of tags. */
+export type Site = string | undefined
+
+/** A store of many servers, each of which may be lost by itself. */
+export interface Shards {
+  /** Those that take writes, as they are known now. */
+  servers(): readonly string[]
+  /** Whose a site is now: the same name as long as it is the same server; `''`: nobody's that is known. */
+  serverOf(site: Site): string
+  /** A light question to the server of that site, by the way that all others go. */
+  ping(site: Site): Promise<unknown>
+  /** Changes whenever anything came in from this server, be it a part of a reply. */
+  received(server: string): number
+  /** Makes the connection to this server anew. */
+  reconnect(server: string): void
 }
 
 export interface AcquireRequest {

@@ -119,11 +119,11 @@ function health(engine: Engine): Health {
   const { store, hearing, limiter } = engine
   const now = engine.clock.now()
   const loads = { running: limiter.running, queued: limiter.queued }
-  const storeState = store === undefined ? 'none' : store.isUp ? 'up' : 'down'
+  const storeState = store === undefined ? 'none' : store.up === 'none' ? 'down' : 'up'
   const hasBus = store !== undefined && store.session.hasBus
   const bus = !hasBus ? 'none' : hearing.hears(now) ? 'up' : 'silent'
-  const well =
-    storeState !== 'down' && bus !== 'silent' && engine.outbox.size + engine.tagOutbox.size === 0
+  const isWhole = store === undefined || store.up === 'all'
+  const well = isWhole && bus !== 'silent' && engine.outbox.size + engine.tagOutbox.size === 0
   const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
   return { status, store: storeState, bus, loads, late: [] }
 }

@@ -119,7 +119,7 @@ export function isClosed(engine: Engine): boolean {
 
 /** Whether the store may be asked about this key now. */
 export function mayAsk(engine: Engine, rules: EntryRules, key: string): boolean {
-  if (!usesStore(engine, rules) || engine.store!.isDown) return false
+  if (!usesStore(engine, rules) || engine.store!.isDown(key)) return false
   return engine.outbox.waits(key) === undefined
 }
 

@@ -196,6 +196,7 @@ async function ask(
   try {
     const reply = await engine.store!.call(
       'acquire',
+      key,
       (session) => session.acquire(request),
       (late) => {
         if (late.type === 'lease') void releaseLease(engine, key, token, 'late')
@@ -331,7 +332,12 @@ function giveUp(engine: Engine, work: Work, flight: Flying): Answer | Promise<An
 
 /** The store is gone: what memory still has may cover, and the source is asked through the limiter. */
 function withoutStore(engine: Engine, work: Work, flight: Flying): Promise<Answer> {
-  const known: Entry | undefined = lastResort(engine, work.known, engine.clock.now())
+  const known: Entry | undefined = lastResort(
+    engine,
+    work.target.key,
+    work.known,
+    engine.clock.now(),
+  )
   work.known = known
   return unleased(engine, work, flight, 'store')
 }

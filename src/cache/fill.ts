@@ -254,11 +254,13 @@ async function publish(
   let { payload } = made
   if (made.renews !== undefined) {
     const renewal = { key, token, seen: made.renews, head: headOf(head), lifeMs }
-    const renewed = await engine.store!.call('touch', (session) => session.touch(renewal))
+    const renewed = await engine.store!.call('touch', key, (session) => session.touch(renewal))
     if (renewed !== 'gone') return renewed
     // By this call's codec: the value may have been loaded by a call with another.
     payload = source.rules.codec.encode(given(made.entry, source.rules))
   }
   const frame = frameOf(head, payload, source.rules)
-  return engine.store!.call('publish', (session) => session.publish({ key, token, frame, lifeMs }))
+  return engine.store!.call('publish', key, (session) =>
+    session.publish({ key, token, frame, lifeMs }),
+  )
 }

@@ -56,6 +56,7 @@ function notBegun(engine: Engine, key: string): Flying | undefined {
 }
 
 function trusted(engine: Engine, target: Target, now: number): Entry | undefined {
-  const entry = heldIn(engine, target.source, target.key)
-  return entry !== undefined && isTrusted(engine, entry, now) ? entry : undefined
+  const { key, source } = target
+  const entry = heldIn(engine, source, key)
+  return entry !== undefined && isTrusted(engine, key, entry, now) ? entry : undefined
 }

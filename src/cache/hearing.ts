@@ -22,8 +22,8 @@ export interface HearingOptions {
   onSilence(): void
   /** Another server answers: what it never heard of must be repeated. */
   onServerChange(): void
-  /** What a beat asks about tags. */
-  asks(): EpochsRequest
+  /** What a beat asks about tags; `undefined`: nothing, since whoever keeps them is gone. */
+  asks(): EpochsRequest | undefined
   /** What it was answered; `subscription`: in which all that came since has been heard. */
   onNews(news: EpochNews, asked: EpochsRequest, subscription: number | undefined): void
 }
@@ -88,13 +88,16 @@ export class Hearing {
     const asked = this.#options.asks()
     const subscription = this.subscribed ? this.subscription : undefined
     const beat = await session.beat(n, asked)
-    const offsetMs = beat.time - (sentAt + clock.now()) / 2
-    if (!this.#timed) this.offsetMs = offsetMs
-    this.#timed = true
+    const toldAt = clock.now()
+    if (!this.#timed) this.#tellTime(beat.time, sentAt, toldAt)
     void beat.news.then((news) => {
+      if (news === undefined || asked === undefined) {
+        this.#tellTime(beat.time, sentAt, toldAt)
+        return
+      }
       // The clock that epochs are ahead of, rather than another master's.
-      this.offsetMs = news === undefined ? offsetMs : news.time - (sentAt + clock.now()) / 2
-      if (news !== undefined) this.#options.onNews(news, asked, subscription)
+      this.#tellTime(news.time, sentAt, clock.now())
+      this.#options.onNews(news, asked, subscription)
     })
     if (this.#server !== undefined && this.#server !== beat.server) this.#options.onServerChange()
     this.#server = beat.server
@@ -114,6 +117,14 @@ export class Hearing {
       })
     }
     return beat
+  }
+
+  /** What the store's clock showed between these two instants of ours. */
+  #tellTime(time: number, sentAt: number, toldAt: number): void {
+    // Of what a frozen server held up nobody knows when it was said.
+    if (this.#timed && toldAt - sentAt >= beatMs) return
+    this.#timed = true
+    this.offsetMs = time - (sentAt + toldAt) / 2
   }
 
   onBus(state: 'up' | 'down', beatNow: () => Promise<unknown>): void {

@@ -53,7 +53,7 @@ export class Echoes {
   readonly #expected = new Map<Token, number>()
 
   expect(id: Token, messages: number): void {
-    this.#expected.set(id, messages)
+    this.#expected.set(id, (this.#expected.get(id) ?? 0) + messages)
     if (this.#expected.size > 1_000) this.#expected.delete(this.#expected.keys().next().value!)
   }
 

@@ -19,7 +19,7 @@ export function keep(engine: Engine, key: string, entry: Entry): void {
   if (engine.state !== 'open') return
   const held = engine.memory!.get(key)
   if (held !== undefined && held.startedAt > entry.startedAt) {
-    if (isTrusted(engine, held, engine.clock.now())) return
+    if (isTrusted(engine, key, held, engine.clock.now())) return
   }
   let bytes = entry.size + key.length * 2 + overheadBytes
   for (const tag of entry.tags) bytes += tag.length + tagBytes
@@ -60,12 +60,12 @@ export function holds(engine: Engine, source: Source, entry: Entry): boolean {
  * May it be taken at its word? Filled after the last gap in hearing, and heard from since; or kept
  * in an outage that still lasts.
  */
-export function isTrusted(engine: Engine, entry: Entry, now: number): boolean {
+export function isTrusted(engine: Engine, key: string, entry: Entry, now: number): boolean {
   const { hearing } = engine
   if (entry.memoryUntil !== undefined && now >= entry.memoryUntil) return false
   const heard = entry.trust === hearing.trust && !hearing.isDeaf(now)
   if (entry.provisional === undefined) return heard
-  return entry.provisional === hearing.outage && (heard || engine.store!.isDown)
+  return entry.provisional === hearing.outage && (heard || engine.store!.isDown(key))
 }
 
 /** Nothing has removed, replaced or changed it in memory since. */
@@ -84,11 +84,12 @@ export function isStillHeld(
  */
 export function lastResort(
   engine: Engine,
+  key: string,
   entry: Entry | undefined,
   now: number,
 ): Entry | undefined {
   if (entry === undefined) return undefined
-  if (!isTrusted(engine, entry, now)) {
+  if (!isTrusted(engine, key, entry, now)) {
     const { deafAt } = engine.hearing
     entry.expire(deafAt === -Infinity ? now : Math.min(now, deafAt))
   }

@@ -41,7 +41,7 @@ export class Lease {
     const request = { key, token: this.token, leaseMs: source.rules.leaseMs }
     let state: Renewed | undefined
     try {
-      state = await this.#engine.store!.call('renew', (session) => session.renew(request))
+      state = await this.#engine.store!.call('renew', key, (session) => session.renew(request))
     } catch {
       // Unknown: the store was not reached, the lease may well hold. Try again in time.
     }
@@ -54,7 +54,7 @@ export class Lease {
     }
     if (state !== undefined) this.onRenewed?.(state)
     // Gone: whoever waits elsewhere cannot be given it anyway.
-    else if (this.#engine.store!.isDown) this.onRenewed?.('lost')
+    else if (this.#engine.store!.isDown(key)) this.onRenewed?.('lost')
     return state ?? 'lost'
   }
 
@@ -78,7 +78,9 @@ export function releaseLease(
   why: ReleaseReason,
 ): Promise<void> {
   // Although the breaker may be open: a lease that was granted late came over a living connection.
-  const given = engine.store!.evenSo('release', (session) => session.release({ key, token, why }))
+  const given = engine.store!.evenSo('release', key, (session) =>
+    session.release({ key, token, why }),
+  )
   // Lost on the way: the lease ends by itself.
   return engine.background.track(given.catch(() => {}))
 }

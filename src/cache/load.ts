@@ -191,7 +191,7 @@ function failed(
   })
   const wire = withAsOf(text, flight.asOf)
   const failure = { key, token: lease.token, error: wire, backoffMs: Math.ceil(backoffMs) }
-  const told = engine.store!.call('fail', (session) => session.fail(failure))
+  const told = engine.store!.call('fail', key, (session) => session.fail(failure))
   void engine.background.track(told.catch(() => {}))
 }
 

@@ -91,24 +91,47 @@ export class Looks {
     const { trust } = engine.hearing
     const current = currentTags(engine)
     const looks: Look[] = []
-    const asked: string[] = []
     const looked = keys.map((key) => {
-      if (this.#byKey.has(key)) return -1
+      if (this.#byKey.has(key)) return undefined
       const look = new Look(key, undefined, trust)
       this.#byKey.set(key, look)
-      asked.push(key)
-      look.n = looks.push(look) - 1
-      return look.n
+      looks.push(look)
+      return look
     })
+    const parts = engine.store!.parts(looks, ({ key }) => key)
+    if (parts.length === 1) {
+      const found = await this.#askFor(engine, source, looks, current)
+      return looks.length === keys.length ? found : looked.map((look) => look && found[look.n])
+    }
+    const founds = await Promise.all(
+      parts.map((part) => this.#askFor(engine, source, part, current)),
+    )
+    const byLook = new Map<Look | undefined, Found>()
+    for (const [at, part] of parts.entries()) {
+      for (const look of part) byLook.set(look, founds[at]![look.n]!)
+    }
+    return looked.map((look) => byLook.get(look))
+  }
+
+  /** For what one server keeps: its own answer, which waits for no other. */
+  #askFor(
+    engine: Engine,
+    source: Source,
+    looks: readonly Look[],
+    current: Promise<void> | undefined,
+  ): Promise<readonly Found[]> {
     const many = engine.store!.readMany<Found>(
-      asked,
+      looks.map(({ key }) => key),
       (bytes, n) => takeCurrent(engine, source, looks[n]!, { bytes, current }),
       () => gone,
     )
-    for (const look of looks) look.many = many
+    for (let n = 0; n < looks.length; n++) {
+      looks[n]!.n = n
+      looks[n]!.many = many
+    }
     const found = await many
     this.#endAll(looks)
-    return looks.length === keys.length ? found : looked.map((n) => found[n])
+    return found
   }
 
   outdate(key: string): void {

@@ -17,7 +17,7 @@ import { Looks } from './look.ts'
 import type { CacheRules } from './options.ts'
 import { Outbox } from './outbox.ts'
 import { StoreAccess } from './store-access.ts'
-import { everythingIsGone, kindOf, learn, redeliver, settleOn } from './tag-changes.ts'
+import { atTags, everythingIsGone, kindOf, learn, redeliver, settleOn } from './tag-changes.ts'
 import { Tags } from './tags.ts'
 import { tokens } from './tokens.ts'
 import { Writes } from './writes.ts'
@@ -45,7 +45,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   const detached = thisContext()
   const listeners = new Listeners()
   const waiters = new Waiters()
-  const common = { clock, detached, isUp: () => engine.store!.isUp }
+  const common = { clock, detached }
   const onOverflow = (remembered: number): void => {
     listeners.tell('invalidationsLost', () => ({ remembered }))
     // Nobody knows any more which: so it was all of them.
@@ -53,14 +53,18 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   }
   const outbox = new Outbox({
     ...common,
+    isUp: (key) => engine.store!.isUp(key),
+    parts: (keys) => engine.store!.parts(keys, (key) => key),
     deliver: async (keys, what) => {
       await settleOn(engine, keys.map(keyLabel))
-      await engine.store!.evenSo('replay', (session) => session[what](keys, newToken()))
+      await engine.store!.evenSo('replay', keys[0], (session) => session[what](keys, newToken()))
     },
     onOverflow,
   })
   const tagOutbox = new Outbox({
     ...common,
+    isUp: () => engine.store!.isUp(atTags),
+    parts: (labels) => [labels],
     deliver: (labels, what) => redeliver(engine, labels, what),
     onOverflow,
   })
@@ -77,7 +81,11 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
         outbox.repeatRecent()
         tagOutbox.repeatRecent()
       },
-      asks: () => tags.request([], !tags.isCurrent(hearing.subscription)),
+      asks: () => {
+        const { store } = engine
+        if (store?.session.shards !== undefined && store.isDown(atTags)) return undefined
+        return tags.request([], !tags.isCurrent(hearing.subscription))
+      },
       onNews: (news, asked, subscription) => learn(engine, { news, asked, subscription }),
     },
     storePort === undefined,
@@ -136,22 +144,32 @@ function connect(
     onMessage: (message) => heed(engine, message),
     onBus: (state) => hearing.onBus(state, beatNow),
     onFailed: (operation, error) => listeners.tell('storeFailed', () => ({ operation, error })),
-    onBreaker: (state) => {
-      listeners.tell('breaker', () => ({ state }))
+    onBreaker: (state, server) => {
+      listeners.tell('breaker', () => (server === undefined ? { state } : { state, server }))
       // Who waits for a push would sleep until the lease's end: asks again, and learns that it is gone.
       if (state === 'open') engine.waiters.rouseAll()
       // What was missed between the last of the recovery and now.
       else void Promise.all([outbox.drain(), tagOutbox.drain()])
     },
     beat: hearing.beat,
-    recover: async () => {
-      await Promise.all([outbox.drain(), tagOutbox.drain()])
+    recover: async (keeps) => {
+      const keepsTags = (): boolean => keeps?.(atTags) ?? true
+      if (keeps !== undefined) {
+        outbox.repeatRecent(keeps)
+        tagOutbox.repeatRecent(keepsTags)
+      }
+      await Promise.all([outbox.drain(keeps ?? (() => true)), tagOutbox.drain(keepsTags)])
+      hearing.recovered()
+    },
+    onNewServer: () => {
+      outbox.repeatRecent()
+      tagOutbox.repeatRecent()
       hearing.recovered()
     },
   })
   function beatNow(): Promise<unknown> {
     // In the next turn: the session may tell of its bus before `open` has returned.
-    return Promise.resolve().then(() => store.call('beat', hearing.beat))
+    return Promise.resolve().then(() => store.beat())
   }
   engine.store = store
   if (!store.session.hasBus) {

@@ -22,9 +22,11 @@ interface Missed {
 
 export interface OutboxOptions {
   readonly clock: Clock
-  /** Is the store there? While it is not, nothing is sent: its recovery drains what waits. */
-  isUp(): boolean
-  /** Repeats a change of at most 500 names, under the store's deadline; rejects when it was not taken. */
+  /** Is whoever keeps this there? While it is not, nothing is sent: its recovery drains what waits. */
+  isUp(name: string): boolean
+  /** In parts that one server keeps: what one does not take, others may. */
+  parts(names: readonly string[]): readonly (readonly string[])[]
+  /** Repeats a change of at most 500 names of one part, under the store's deadline; rejects when it was not taken. */
   deliver(names: readonly string[], what: Change): Promise<void>
   /** Runs in the cache's own context. */
   detached<T>(run: () => T): T
@@ -85,22 +87,21 @@ export class Outbox {
     }
   }
 
-  /** The last minute's changes wait again, as if the store had not taken them. */
-  repeatRecent(): void {
+  /** The last minute's changes (of these names) wait again, as if the store had not taken them. */
+  repeatRecent(isOne: (name: string) => boolean = () => true): void {
     const since = this.#options.clock.now() - rememberMs
     for (const what of ['invalidate', 'expire'] as const) {
-      const recent = [...this.#taken].filter(([, taken]) => taken.at > since && taken.what === what)
-      if (recent.length > 0)
-        this.missed(
-          recent.map(([name]) => name),
-          what,
-        )
+      const names = [...this.#taken]
+        .filter(([, taken]) => taken.at > since && taken.what === what)
+        .map(([name]) => name)
+        .filter(isOne)
+      if (names.length > 0) this.missed(names, what)
     }
   }
 
-  /** Repeats what waits, now. Never rejects: what is not taken now is tried again. */
-  drain(): Promise<void> {
-    this.#draining ??= this.#drain().finally(() => {
+  /** Repeats what waits (of these names), now. Never rejects: what is not taken now is tried again. */
+  drain(isOne: (name: string) => boolean = this.#options.isUp): Promise<void> {
+    this.#draining ??= this.#drain(isOne).finally(() => {
       this.#draining = undefined
     })
     return this.#draining
@@ -112,17 +113,33 @@ export class Outbox {
     this.#waiting.clear()
   }
 
-  async #drain(): Promise<void> {
+  async #drain(isOne: (name: string) => boolean): Promise<void> {
     this.#stop?.()
     this.#stop = undefined
+    let taken = true
+    while (taken) {
+      const names = [...this.#waiting.keys()].filter(isOne)
+      if (names.length === 0) break
+      const parts = this.#options.parts(names).map((part) => this.#drainPart(part))
+      taken = (await Promise.all(parts)).every(Boolean)
+    }
+    this.#retryLater(retryMs.most)
+  }
+
+  /** False: not all of it was taken. */
+  async #drainPart(names: readonly string[]): Promise<boolean> {
     try {
-      while (this.#waiting.size > 0) {
-        const batch = [...this.#waiting].slice(0, batchSize)
+      for (let from = 0; from < names.length; from += batchSize) {
+        const batch = names.slice(from, from + batchSize).flatMap((name) => {
+          const missed = this.#waiting.get(name)
+          return missed === undefined ? [] : [[name, missed] as const]
+        })
         await this.#send(batch, 'invalidate')
         await this.#send(batch, 'expire')
       }
+      return true
     } catch {
-      this.#retryLater(retryMs.most)
+      return false
     }
   }
 
@@ -140,10 +157,10 @@ export class Outbox {
 
   #retryLater(ms: number): void {
     if (this.#closed || this.#stop !== undefined || this.#waiting.size === 0) return
-    const { clock, detached, isUp } = this.#options
+    const { clock, detached } = this.#options
     const retry = (): void => {
       this.#stop = undefined
-      if (isUp()) void this.drain()
+      void this.drain()
     }
     this.#stop = detached(() => clock.after(ms, retry))
   }

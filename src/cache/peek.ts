@@ -11,18 +11,19 @@ export async function peek(engine: Engine, source: Source, key: string): Promise
   const { rules } = source
   const held = heldIn(engine, source, key)
   const now = engine.clock.now()
-  const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
+  const known = held !== undefined && isTrusted(engine, key, held, now) ? held : undefined
   // One that is not fresh may have been replaced in the store: nobody is told of that.
   if (known !== undefined && now < known.freshUntil) return seen(engine, source, known)
   if (!mayAsk(engine, rules, key)) {
-    const usable = known ?? (engine.store === undefined ? undefined : lastResort(engine, held, now))
+    const usable =
+      known ?? (engine.store === undefined ? undefined : lastResort(engine, key, held, now))
     return seen(engine, source, usable)
   }
   const found = await engine.looks.at(engine, source, key, held)
   if (found.type === 'entry') return seen(engine, source, found.entry)
   if (found.type === 'none') return seen(engine, source, undefined)
   const still = isStillHeld(engine, source, key, held) ? held : undefined
-  return seen(engine, source, lastResort(engine, still, engine.clock.now()))
+  return seen(engine, source, lastResort(engine, key, still, engine.clock.now()))
 }
 
 function seen(engine: Engine, source: Source, entry: Entry | undefined): Peek<unknown> {

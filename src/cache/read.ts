@@ -38,7 +38,7 @@ export function read(
 
 /** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
 export function canLookFirst(engine: Engine, source: Source, key: string): boolean {
-  if (engine.state !== 'open' || !mayAsk(engine, source.rules, key) || !engine.store!.isUp)
+  if (engine.state !== 'open' || !mayAsk(engine, source.rules, key) || !engine.store!.isUp(key))
     return false
   return engine.flights.current(key)?.purpose !== 'read'
 }
@@ -59,7 +59,7 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
   const { rules } = source
   const now = engine.clock.now()
   const held = heldIn(engine, source, key)
-  const known = held !== undefined && isTrusted(engine, held, now) ? held : undefined
+  const known = held !== undefined && isTrusted(engine, key, held, now) ? held : undefined
   if (known !== undefined) {
     const answer = serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
@@ -73,7 +73,8 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
     const found = await bounded(engine, key, look, wanted)
     return afterLook(engine, target, wanted, { found, held })
   }
-  const usable = known ?? (engine.store === undefined ? undefined : lastResort(engine, held, now))
+  const usable =
+    known ?? (engine.store === undefined ? undefined : lastResort(engine, key, held, now))
   return proceed(engine, target, wanted, { known: usable, seen: known?.stamp, gone: false })
 }
 
@@ -91,7 +92,7 @@ function afterLook(
     case 'gone': {
       // Unless a change has removed it meanwhile.
       const known = isStillHeld(engine, target.source, target.key, held)
-        ? lastResort(engine, held, now)
+        ? lastResort(engine, target.key, held, now)
         : undefined
       return proceed(engine, target, wanted, { known, seen: undefined, gone: true })
     }
@@ -129,7 +130,7 @@ function proceed(
   if (mark !== undefined) {
     return alone(engine, target, wanted, mark === 'private' ? 'private' : 'uncacheable')
   }
-  if (standing.gone || engine.store?.isDown === true) {
+  if (standing.gone || engine.store?.isDown(key) === true) {
     const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
@@ -253,7 +254,7 @@ function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | unde
   // Its load began before a gap in hearing: an invalidation may have been missed. Without the store
   // there is none that could have been heard, and the source is to be spared.
   const { store, hearing } = engine
-  if (store?.isUp !== true || !target.source.rules.store) return flight
+  if (store?.isUp(target.key) !== true || !target.source.rules.store) return flight
   const heard = flight.trust === hearing.trust && !hearing.isDeaf(engine.clock.now())
   return heard ? flight : undefined
 }

@@ -70,7 +70,7 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       counted(held, key, 'hit')
       return held.value
     }
-    const isRight = isTrusted(engine, held, now) && holds(engine, source, held)
+    const isRight = isTrusted(engine, key, held, now) && holds(engine, source, held)
     const decision = isRight ? decide(held, now, rules) : 'load'
     if (decision === 'load' || held.uncacheable !== undefined) return nothing
     const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined

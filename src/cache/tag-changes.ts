@@ -10,6 +10,9 @@ import { closed } from './load.ts'
 import type { Change } from './outbox.ts'
 import type { Kind } from './tags.ts'
 
+/** Where it is kept what is known of tags. */
+export const atTags = undefined
+
 /** As many labels as one script takes. */
 const most = 500
 
@@ -56,7 +59,7 @@ export async function changeTags(
     try {
       const id = engine.newToken()
       tags.sends(id)
-      const bumped = await store.call('bump', (session) =>
+      const bumped = await store.call('bump', atTags, (session) =>
         session.bump({ labels: some, kind, settleMs, id, known: tags.highest }),
       )
       tags.confirm(kind, some, bumped)
@@ -85,7 +88,7 @@ export async function redeliver(
   const id = engine.newToken()
   await settleOn(engine, labels)
   tags.sends(id)
-  const bumped = await engine.store!.evenSo('replay', (session) =>
+  const bumped = await engine.store!.evenSo('replay', atTags, (session) =>
     session.bump({ labels, kind, settleMs: 0, id, known: tags.highest }),
   )
   tags.confirm(kind, labels, bumped)
@@ -99,7 +102,7 @@ export async function settleOn(engine: Engine, labels: readonly Label[]): Promis
     if (settleMs === 0) continue
     const id = engine.newToken()
     const request = { labels: [label], kind: 'settle', settleMs, id, known: tags.highest } as const
-    await engine.store!.evenSo('replay', (session) => session.bump(request))
+    await engine.store!.evenSo('replay', atTags, (session) => session.bump(request))
   }
 }
 
@@ -116,7 +119,7 @@ export async function settleKeys(
     const some = labels.slice(from, from + most)
     const id = engine.newToken()
     const request = { labels: some, kind: 'settle', settleMs, id, known: tags.highest } as const
-    const { until } = await store.call('bump', (session) => session.bump(request))
+    const { until } = await store.call('bump', atTags, (session) => session.bump(request))
     tags.settle(some, until, now)
   }
 }
@@ -164,6 +167,6 @@ export async function lookUpTags(engine: Engine, labels: readonly Label[]): Prom
   const { tags, hearing } = engine
   const asked = tags.request(labels)
   const subscription = hearing.subscribed ? hearing.subscription : undefined
-  const news = await engine.store!.call('epochs', (session) => session.epochs(asked))
+  const news = await engine.store!.call('epochs', atTags, (session) => session.epochs(asked))
   learn(engine, { news, asked, subscription })
 }

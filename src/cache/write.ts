@@ -44,12 +44,7 @@ export async function change(
   }
   if (engine.store !== undefined) {
     try {
-      await inStore(engine, keys, what, () =>
-        settleFirst(engine, keys, settleMs, () =>
-          engine.store!.call(what, (session) => session[what](keys, id)),
-        ),
-      )
-      engine.echoes.expect(id, keys.length)
+      await everywhere(engine, keys, { what, settleMs }, id)
     } finally {
       for (const key of keys) outdate(engine, key, how)
     }
@@ -57,23 +52,28 @@ export async function change(
   engine.listeners.tell('invalidated', () => ({ keys: [...keys] }))
 }
 
-/** Whoever hears of the change has heard before that it settles. */
-async function settleFirst(
+/** What one server does not take waits, and the others have taken the rest. */
+async function everywhere(
   engine: Engine,
   keys: readonly string[],
-  settleMs: number,
-  run: () => Promise<void>,
+  { what, settleMs = 0 }: ChangeHow,
+  id: Token,
 ): Promise<void> {
-  let failure: unknown
-  if (settleMs > 0) {
-    try {
-      await settleKeys(engine, keys.map(keyLabel), settleMs)
-    } catch (error) {
-      failure = error
-    }
-  }
-  await run()
-  if (failure !== undefined) throw failure
+  // Whoever hears of the change has heard before that it settles.
+  const settled = settleMs > 0 ? settleKeys(engine, keys.map(keyLabel), settleMs) : undefined
+  if (settled !== undefined) await settled.catch(() => {})
+  const store = engine.store!
+  const parts = store
+    .parts(keys, (key) => key)
+    .map((part) =>
+      inStore(engine, part, what, async () => {
+        await store.call(what, part[0], (session) => session[what](part, id))
+        await settled
+        engine.echoes.expect(id, part.length)
+      }),
+    )
+  const failed = (await Promise.allSettled(parts)).find(({ status }) => status === 'rejected')
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
 }
 
 /** What the store did not take waits in the outbox, as `what`. */
@@ -185,7 +185,7 @@ export async function set(
     } else if (engine.store !== undefined) {
       // Not in the shared tier, but other processes may hold an older value in memory.
       await inStore(engine, [key], 'invalidate', () =>
-        engine.store!.call('invalidate', (session) => session.invalidate([key], stamp)),
+        engine.store!.call('invalidate', key, (session) => session.invalidate([key], stamp)),
       )
       engine.echoes.expect(stamp, 1)
     }
@@ -208,14 +208,14 @@ async function written(
 ): Promise<void> {
   const { clock, hearing, storeTimeoutMs } = engine
   const { lifeMs, stamp } = what
-  const result = await engine.store!.call('write', (session) => {
+  const result = await engine.store!.call('write', key, (session) => {
     const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
     return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
   })
   if (result === 'ok') return
   if (result === 'kept') {
     // A newer version's frame stands there, and holds what has just been replaced.
-    return engine.store!.call('invalidate', (session) => session.invalidate([key], what.stamp))
+    return engine.store!.call('invalidate', key, (session) => session.invalidate([key], what.stamp))
   }
   throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, {
     key,

@@ -47,8 +47,8 @@ export interface CacheEvents {
   storeFailed: { readonly operation: string; readonly error: unknown }
   /** More invalidations were missed by the store than are remembered for repeating. */
   invalidationsLost: { readonly remembered: number }
-  /** The breaker in front of the store. */
-  breaker: { readonly state: 'closed' | 'open' }
+  /** The breaker in front of the store; of a cluster, before the master that `server` names. */
+  breaker: { readonly state: 'closed' | 'open'; readonly server?: string }
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
 }

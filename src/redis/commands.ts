@@ -25,6 +25,8 @@ export interface RedisCommands {
   reconnect(): void
   /** Writes meet a server that is no master any more: has the client find out who is. */
   findMaster(): void
+  /** Of a cluster. */
+  readonly shards?: RedisShards | undefined
   /**
    * Who takes writes: the one server, or each master of a cluster, as the client knows them now,
    * connected or not.
@@ -45,6 +47,15 @@ export interface RedisCommands {
   watch(onReady: (ready: boolean) => void): () => void
   /** Connects a client that was made to connect later. */
   connect(onFault: (error: unknown) => void): void
+}
+
+/** The masters of a cluster, one by one; `server` is the name that `servers()` gives it. */
+export interface RedisShards {
+  /** Whose slot this key is in; `''`: nobody's that the client knows. */
+  serverOf(key: string): string
+  /** A read of this key, or an error at once where its server is known to be gone. */
+  ping(key: string): Promise<unknown>
+  received(server: string): number
 }
 
 /** One server that takes writes. What is published through any of a cluster is heard at every node. */

@@ -44,8 +44,6 @@ export interface IoredisClient extends IoredisSender {
     unref?(): unknown
     destroy(): unknown
   }
-  /** What was sent and is not answered yet. */
-  readonly commandQueue?: { readonly length: number }
   duplicate(override: object): IoredisClient
   mgetBuffer(...keys: readonly string[]): Promise<readonly (Buffer | null)[]>
   publish(channel: string, message: Uint8Array): Promise<unknown>

@@ -45,7 +45,7 @@ function byServer(
 ): Map<string, number[]> {
   const groups = new Map<string, number[]>()
   for (const [place, { key }] of commands.entries()) {
-    const servers = slots[slotOf(withPrefix(options.keyPrefix, key))]?.join(';') ?? ''
+    const servers = slots[slotIn(options, key)]?.join(';') ?? ''
     const places = groups.get(servers)
     if (places === undefined) groups.set(servers, [place])
     else places.push(place)
@@ -53,9 +53,10 @@ function byServer(
   return groups
 }
 
-function withPrefix(prefix: IoredisCluster['options']['keyPrefix'], key: string) {
-  if (prefix instanceof Uint8Array) return Buffer.concat([prefix, Buffer.from(key)])
-  return `${prefix ?? ''}${key}`
+/** Of a key without the client's prefix. */
+export function slotIn({ keyPrefix }: IoredisCluster['options'], key: string): number {
+  if (keyPrefix instanceof Uint8Array) return slotOf(Buffer.concat([keyPrefix, Buffer.from(key)]))
+  return slotOf(`${keyPrefix ?? ''}${key}`)
 }
 
 async function pipelined(

@@ -6,15 +6,15 @@
 import type { Bytes, RedisCommands, RedisServer } from './commands.ts'
 import { readsFromReplica } from './ioredis-check.ts'
 import { nameOf, prefixText, type IoredisClient, type IoredisCluster } from './ioredis-client.ts'
-import { sendMany } from './ioredis-cluster-batch.ts'
+import { sendMany, slotIn } from './ioredis-cluster-batch.ts'
 import { connectLazy, ioredisServer, watchReady } from './ioredis-server.ts'
 import { wordsOf } from './ioredis-words.ts'
 import { isWrongType } from './refusal.ts'
 
 export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
   const direct = withoutAutoPipelining(cluster)
-  const silence = new Silence(cluster)
   const get = (key: string) => cluster.getBuffer.call(direct, key)
+  const named = (server: string) => cluster.nodes('all').filter((node) => nameOf(node) === server)
   return {
     db: 0,
     keyPrefix: prefixText(cluster.options.keyPrefix),
@@ -25,12 +25,16 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
     get received() {
       return cluster.nodes('all').reduce((sum, node) => sum + receivedBy(node), 0)
     },
-    reconnect: () => silence.end(),
-    findMaster: () => cluster.refreshSlotsCache?.(),
-    servers: () => {
-      silence.listen()
-      return mastersOf(cluster)
+    reconnect: () => {
+      for (const { reconnect } of mastersOf(cluster)) reconnect()
     },
+    findMaster: () => cluster.refreshSlotsCache?.(),
+    shards: {
+      serverOf: (key) => cluster.slots[slotIn(cluster.options, key)]?.[0] ?? '',
+      ping: get,
+      received: (server) => named(server).reduce((sum, node) => sum + receivedBy(node), 0),
+    },
+    servers: () => mastersOf(cluster),
     get,
     mget: async (keys) => {
       const commands = keys.map((key) => ({
@@ -97,33 +101,6 @@ function withoutAutoPipelining(cluster: IoredisCluster): IoredisCluster {
     sendCommand: (...args) => cluster.sendCommand(...args),
   }
   return direct as IoredisCluster
-}
-
-/**
- * Finds the connections that are dead without knowing it: they owe answers, and nothing has come
- * since the last beat was sent. Only those are ended. To end them all would also end what is well,
- * and the client would come back by its startup nodes alone, which may be the dead ones.
- */
-class Silence {
-  readonly #cluster: IoredisCluster
-  #received = new Map<IoredisClient, number>()
-
-  constructor(cluster: IoredisCluster) {
-    this.#cluster = cluster
-  }
-
-  listen(): void {
-    this.#received = new Map(this.#cluster.nodes('all').map((node) => [node, receivedBy(node)]))
-  }
-
-  end(): void {
-    for (const [node, received] of this.#received) {
-      const owes = node.commandQueue === undefined || node.commandQueue.length > 0
-      if (!owes || receivedBy(node) !== received) continue
-      node.disconnect()
-      node.stream?.destroy()
-    }
-  }
 }
 
 function receivedBy({ stream }: IoredisClient): number {

@@ -49,6 +49,8 @@ export interface ClusterClient extends Emitter {
   /** Version 5 has none. */
   readonly isReady?: boolean
   readonly masters: readonly ClusterNode[]
+  /** None while it is asking anew who has which. */
+  readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[]
   readonly _keyPrefix?: Word
   connect(): Promise<unknown>
   nodeClient(node: ClusterNode): Promise<SingleClient>

@@ -12,17 +12,28 @@ import { listenTo } from './node-redis-listeners.ts'
 import { keyPrefix } from './node-redis-prefix.ts'
 import { nodeRedisServer } from './node-redis-server.ts'
 import { isWrongType } from './refusal.ts'
+import { slotOf } from './slots.ts'
 
 const events = ['connect', 'disconnect', 'node-ready', 'node-disconnect', 'node-error', 'error']
 
 export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): RedisCommands {
   let received = 0
+  /** Replies of a batch that has not come in whole; the sockets themselves cannot be seen. */
+  const receivedFrom = new Map<string, number>()
   let watched = false
   const around = new AskAround(cluster)
-  const keyed = keyedCommands(keyPrefix(cluster._keyPrefix), (key, command, reads) => {
+  const prefix = keyPrefix(cluster._keyPrefix)
+  const keyed = keyedCommands(prefix, (key, command, reads) => {
     around.key = key
     return cluster.sendCommand(key, reads && replicaReads, command, asBytes)
   })
+  const masterOf = (key: string): ClusterNode | undefined =>
+    cluster.slots[slotOf(prefix.key(key))]?.master
+  const addressOf = (key: string): string => masterOf(key)?.address ?? ''
+  const came = (server: string): void => {
+    received += 1
+    receivedFrom.set(server, (receivedFrom.get(server) ?? 0) + 1)
+  }
   const isReady = (): boolean =>
     cluster.isOpen && cluster.isReady !== false && cluster.masters.some(canSend)
   return {
@@ -32,7 +43,6 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
     get ready() {
       return isReady()
     },
-    // Replies of a batch that has not come in whole; the socket itself cannot be seen.
     get received() {
       return received
     },
@@ -40,21 +50,34 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
       for (const node of cluster.masters) renew(node)
     },
     findMaster: () => around.ask(),
+    shards: {
+      serverOf: addressOf,
+      ping: async (key) => {
+        const master = masterOf(key)
+        if (master === undefined || !canSend(master)) {
+          around.ask()
+          throw new Error(`${master?.address ?? 'whoever has it'} is not connected`)
+        }
+        return keyed.get(key)
+      },
+      received: (server) => receivedFrom.get(server) ?? 0,
+    },
     servers: () => cluster.masters.map((node) => serverOf(cluster, node, around)),
     mget: (keys) =>
       Promise.all(
-        keys.map((key) =>
-          keyed.get(key).then(
+        keys.map((key) => {
+          const server = addressOf(key)
+          return keyed.get(key).then(
             (frame) => {
-              received += 1
+              came(server)
               return frame
             },
             (error: unknown): Bytes | null | Error => {
               if (isWrongType(error)) return null
               return error instanceof Error ? error : new Error(String(error))
             },
-          ),
-        ),
+          )
+        }),
       ),
     watch: (onReady) => {
       watched = true

@@ -1,8 +1,9 @@
 /**
- * Reads of one turn of the event loop go out as one command: GET for one key, MGET for several.
- * Under load most of a read's cost is the client's and the kernel's per command, not per key. No
+ * Reads of one turn of the event loop go out as one command: GET for one key, MGET for several; in
+ * a cluster one for each master, since none waits for what another one answers. Under load most of a read's cost is the client's and the kernel's per command, not per key. No
  * read waits for another turn: what is asked for in this one is sent at its end.
  */
+import { groupedBy } from '../core/grouped-by.ts'
 import type { Bytes, RedisCommands } from './commands.ts'
 import { isWrongType, refusalOf } from './refusal.ts'
 
@@ -62,8 +63,8 @@ export class ReadBatch {
     const batch = this.#waiting
     if (batch.length === 0) return
     this.#waiting = []
-    if (this.#mayBatch && batch.length > 1) this.#many(batch)
-    else for (const waiting of batch) this.#one(waiting)
+    if (!this.#mayBatch || batch.length === 1) for (const waiting of batch) this.#one(waiting)
+    else for (const part of byServer(this.#commands, batch)) this.#many(part)
   }
 
   #one({ key, resolve, reject }: Waiting): void {
@@ -91,4 +92,12 @@ export class ReadBatch {
       },
     )
   }
+}
+
+function byServer(
+  { shards }: RedisCommands,
+  batch: readonly Waiting[],
+): Iterable<readonly Waiting[]> {
+  if (shards === undefined) return [batch]
+  return groupedBy(batch, ({ key }) => shards.serverOf(key))
 }

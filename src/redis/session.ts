@@ -16,6 +16,7 @@ import type {
   PublishRequest,
   ReleaseReason,
   Renewed,
+  Shards,
   StoreScope,
   StoreSession,
   Token,
@@ -39,6 +40,7 @@ import { readAcquired, readBumped, readEpochs, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
+import { sessionShards } from './session-shards.ts'
 
 /** Pollers among those who waited get their load's failure once, when no back-off runs. */
 const minCollectMs = 1_000
@@ -51,6 +53,7 @@ const mostLabels = '100000'
 export class RedisSession implements StoreSession {
   readonly hasBus: boolean
   readonly fromReplica: boolean
+  readonly shards: Shards | undefined
   readonly #commands: RedisCommands
   readonly #layout: Layout
   readonly #reads: ReadBatch
@@ -72,6 +75,7 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
+    this.shards = sessionShards(commands, this.#layout)
     this.#unwatch = commands.watch((ready) => {
       if (ready) this.#identity.forget()
       scope.onReady(ready)

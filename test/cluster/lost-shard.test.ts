@@ -3,11 +3,13 @@
 
 import { startRedisCluster, type ClusterNode, type RedisCluster } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { redisStore } from '../../src/redis/ioredis.ts'
 import type { IoredisCluster } from '../../src/redis/ioredis-client.ts'
 import { ioredisClusterCommands } from '../../src/redis/ioredis-cluster-commands.ts'
 import { clusterCachesOn } from '../support/cluster-caches.ts'
 import { keysByMaster } from '../support/cluster-keys.ts'
 import { clusterClientsOf, twoMajors } from '../support/ioredis-majors.ts'
+import { heirCases, lostShardCases, type ShardClients } from '../support/lost-shard-cases.ts'
 import { until } from '../support/open-session.ts'
 
 describe.each(twoMajors)('a shard that is lost, with $major', { timeout: 120_000 }, (major) => {
@@ -69,4 +71,22 @@ describe.each(twoMajors)('a shard that is lost, with $major', { timeout: 120_000
       }
     },
   )
+})
+
+describe('what a lost shard leaves alone, with ioredis 6', { timeout: 120_000 }, () => {
+  const [major] = twoMajors
+  const made: { disconnect(): void }[] = []
+  const clients: ShardClients = {
+    store: ({ addresses }, bus) => {
+      const client = new major!.Cluster(addresses, {}).on('error', () => {})
+      const ear = new major!.Redis(bus.connection).on('error', () => {})
+      made.push(client, ear)
+      return redisStore({ client, bus: ear })
+    },
+    end: () => {
+      for (const client of made.splice(0)) client.disconnect()
+    },
+  }
+  describe('without replicas', () => lostShardCases(clients))
+  describe('with replicas', () => heirCases(clients))
 })

@@ -69,8 +69,11 @@ describe.each(twoMajors)('an outage, with $major', { timeout: 180_000 }, (major)
     const { mine, other, truth, keys } = all
     const told = await truth.traffic(keys, async () => {
       await Promise.all(cluster.nodes.map((node) => node.kill()))
+      // Each master's loss is found out by what it is asked.
+      await expect
+        .poll(() => [mine, other].map((cache) => cache.health().store), { timeout: 10_000 })
+        .toEqual(['down', 'down'])
       await sleep(1_500)
-      expect([mine, other].map((cache) => cache.health().store)).toEqual(['down', 'down'])
       await Promise.all(cluster.nodes.map((node) => node.restart()))
       await cluster.settled()
     })

@@ -56,6 +56,7 @@ describe('what another server may never have heard of', () => {
     const outbox = new Outbox({
       clock,
       isUp: () => true,
+      parts: (names: readonly string[]) => [names],
       deliver: async (names, what) => void delivered.push(`${what} ${names.join()}`),
       detached: (run) => run(),
       onOverflow: () => {},
