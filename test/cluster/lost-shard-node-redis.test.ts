@@ -17,7 +17,11 @@ describe.each(usualFlavours)(
       },
       end: () => clients.end(),
     }
-    describe('without replicas', () => lostShardCases(shardClients))
-    describe('with replicas', () => heirCases(shardClients))
+    describe('without replicas', () => {
+      lostShardCases(shardClients)
+    })
+    describe('with replicas', () => {
+      heirCases(shardClients)
+    })
   },
 )

@@ -87,6 +87,10 @@ describe('what a lost shard leaves alone, with ioredis 6', { timeout: 120_000 },
       for (const client of made.splice(0)) client.disconnect()
     },
   }
-  describe('without replicas', () => lostShardCases(clients))
-  describe('with replicas', () => heirCases(clients))
+  describe('without replicas', () => {
+    lostShardCases(clients)
+  })
+  describe('with replicas', () => {
+    heirCases(clients)
+  })
 })
