@@ -114,7 +114,7 @@ export class Looks {
   }
 
   /** For what one server keeps: its own answer, which waits for no other. */
-  #askFor(
+  async #askFor(
     engine: Engine,
     source: Source,
     looks: readonly Look[],

@@ -14,6 +14,10 @@ export function sessionShards(commands: RedisCommands, layout: Layout): Shards |
     // A name beside it, in the same slot: nothing is there, so the answer is short.
     ping: (site) => shards.ping(`${keyAt(site)}?`),
     received: (server) => shards.received(server),
-    reconnect: (server) => commands.servers().find(({ name }) => name === server)?.reconnect(),
+    reconnect: (server) =>
+      commands
+        .servers()
+        .find(({ name }) => name === server)
+        ?.reconnect(),
   }
 }

@@ -26,44 +26,48 @@ async function calls(admin: TestClient): Promise<Record<string, number>> {
 }
 
 describe('a hundred thousand tagged entries', () => {
-  it('T072 are invalidated in one round trip, for every process', { timeout: 120_000 }, async () => {
-    const admin = fleet.admin()
-    const [a, b] = [await fleet.process(), await fleet.process()]
-    await a.item.get(0)
-    await a.cache.idle()
-    const [name] = (await admin.keys('bw:tags:*:v')) as [string]
-    const frame = await admin.getBuffer(name)
-    const many = 100_000
-    for (let from = 1; from < many; from += 5_000) {
-      const pipeline = admin.pipeline()
-      for (let id = from; id < from + 5_000; id++) {
-        pipeline.set(name.replace('#0', `#${id}`), frame!, 'PX', 3_600_000)
+  it(
+    'T072 are invalidated in one round trip, for every process',
+    { timeout: 120_000 },
+    async () => {
+      const admin = fleet.admin()
+      const [a, b] = [await fleet.process(), await fleet.process()]
+      await a.item.get(0)
+      await a.cache.idle()
+      const [name] = (await admin.keys('bw:tags:*:v')) as [string]
+      const frame = await admin.getBuffer(name)
+      const many = 100_000
+      for (let from = 1; from < many; from += 5_000) {
+        const pipeline = admin.pipeline()
+        for (let id = from; id < from + 5_000; id++) {
+          pipeline.set(name.replace('#0', `#${id}`), frame!, 'PX', 3_600_000)
+        }
+        await pipeline.exec()
       }
-      await pipeline.exec()
-    }
-    const some = Array.from({ length: 200 }, (_, n) => n * 499 + 3)
-    for (const id of some) expect(await b.item.lookup(id)).toMatchObject({ outcome: 'hit' })
-    expect(fleet.source.loads).toBe(1)
+      const some = Array.from({ length: 200 }, (_, n) => n * 499 + 3)
+      for (const id of some) expect(await b.item.lookup(id)).toMatchObject({ outcome: 'hit' })
+      expect(fleet.source.loads).toBe(1)
 
-    fleet.source.version = 2
-    const c = await fleet.process()
-    await admin.config('RESETSTAT')
-    await a.cache.invalidateTags('all')
-    const { zadd, get, set, del, unlink, scan, keys } = await calls(admin)
-    expect(zadd).toBe(1)
-    expect([get, set, del, unlink, scan, keys]).toEqual(Array(6).fill(undefined))
-    await expect.poll(async () => (await b.item.lookup(some[0]!)).outcome).toBe('loaded')
-    const cold = await fleet.process()
-    for (const [n, id] of some.entries()) {
-      const { item } = [a, b, c, cold][n % 4]!
-      expect((await item.get(id)).version).toBe(2)
-    }
-    expect(fleet.source.loads).toBe(1 + some.length)
-    // What was loaded since is kept.
-    for (const id of some) {
-      expect(await cold.item.lookup(id)).toMatchObject({ outcome: 'hit', value: { version: 2 } })
-    }
-  })
+      fleet.source.version = 2
+      const c = await fleet.process()
+      await admin.config('RESETSTAT')
+      await a.cache.invalidateTags('all')
+      const { zadd, get, set, del, unlink, scan, keys } = await calls(admin)
+      expect(zadd).toBe(1)
+      expect([get, set, del, unlink, scan, keys]).toEqual(Array(6).fill(undefined))
+      await expect.poll(async () => (await b.item.lookup(some[0]!)).outcome).toBe('loaded')
+      const cold = await fleet.process()
+      for (const [n, id] of some.entries()) {
+        const { item } = [a, b, c, cold][n % 4]!
+        expect((await item.get(id)).version).toBe(2)
+      }
+      expect(fleet.source.loads).toBe(1 + some.length)
+      // What was loaded since is kept.
+      for (const id of some) {
+        expect(await cold.item.lookup(id)).toMatchObject({ outcome: 'hit', value: { version: 2 } })
+      }
+    },
+  )
 })
 
 describe('the state of tags', () => {
