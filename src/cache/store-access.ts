@@ -82,6 +82,12 @@ export class StoreAccess {
       const pending = lane.begin('read', () => resolve(allLost()))
       this.session.readMany(keys).then(
         (frames) => {
+          const [first] = frames
+          // By a server that cannot be reached: no answer at all.
+          if (first instanceof Error && frames.every((frame) => frame instanceof Error)) {
+            if (lane.failed('read', pending, first)) resolve(allLost())
+            return
+          }
           if (!lane.end(pending)) return
           let later = false
           const taken = frames.map((bytes, n) => {
