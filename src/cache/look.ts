@@ -114,24 +114,27 @@ export class Looks {
   }
 
   /** For what one server keeps: its own answer, which waits for no other. */
-  async #askFor(
+  #askFor(
     engine: Engine,
     source: Source,
     looks: readonly Look[],
     current: Promise<void> | undefined,
   ): Promise<readonly Found[]> {
-    const many = engine.store!.readMany<Found>(
+    const asked = engine.store!.readMany<Found>(
       looks.map(({ key }) => key),
       (bytes, n) => takeCurrent(engine, source, looks[n]!, { bytes, current }),
       () => gone,
     )
+    // Who joins is told after the batch: what is missing is loaded with it.
+    const many = asked.then((found) => {
+      this.#endAll(looks)
+      return found
+    })
     for (let n = 0; n < looks.length; n++) {
       looks[n]!.n = n
       looks[n]!.many = many
     }
-    const found = await many
-    this.#endAll(looks)
-    return found
+    return many
   }
 
   outdate(key: string): void {

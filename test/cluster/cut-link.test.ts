@@ -25,8 +25,9 @@ interface Kind {
   clients(): { store(bus: false | undefined): Promise<Store>; end(): void }
 }
 
+// One of each library: the cases take half a minute, and know nothing of versions.
 const kinds: readonly Kind[] = [
-  ...twoMajors.map(({ major, Cluster }) => ({
+  ...twoMajors.slice(0, 1).map(({ major, Cluster }) => ({
     name: major,
     clients: () => {
       const clients = clusterClientsOf(() => cluster, Cluster)
@@ -36,7 +37,7 @@ const kinds: readonly Kind[] = [
       }
     },
   })),
-  ...usualFlavours.map((flavour) => ({
+  ...usualFlavours.slice(0, 1).map((flavour) => ({
     name: flavour.flavour,
     clients: () => {
       const clients = nodeRedisClients(flavour)

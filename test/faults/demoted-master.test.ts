@@ -7,7 +7,7 @@ import { createCache, type Cache } from '../../src/index.ts'
 import type { Store } from '../../src/ports.ts'
 import { redisStore as ioredisStore } from '../../src/redis/ioredis.ts'
 import { redisStore as nodeRedisStore } from '../../src/redis/node-redis.ts'
-import { clientsOf, majors } from '../support/ioredis-majors.ts'
+import { clientsOf, twoMajors } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -15,7 +15,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 type Server = Pick<RedisServer, 'connection'>
 
 const kinds = [
-  ...majors.map(({ major, Redis }) => ({
+  ...twoMajors.map(({ major, Redis }) => ({
     name: major,
     clients: () => {
       let at: Server
