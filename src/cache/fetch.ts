@@ -25,8 +25,8 @@ import { callbackFailed, coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
 import { closed, load } from './load.ts'
-import { takeIn } from './look.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
+import { takeIn } from './take-in.ts'
 import { fromWire, readAsOf } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
