@@ -10,7 +10,6 @@ import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-ref
 import type { Head, Uncacheable } from '../core/head.ts'
 import type { Label } from '../core/labels.ts'
 import type { CodecPort } from '../ports.ts'
-import type { Place } from './places.ts'
 
 export interface EntryInit {
   /** Its instants on this process's clock. */
@@ -36,6 +35,11 @@ export interface EntryBounds {
   readonly memoryTtlMs: number
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly seed: number
+}
+
+/** Leads to an entry past the memory that holds it; told when that has dropped it. */
+export interface Shortcut {
+  leave(entry: Entry): void
 }
 
 export interface Confirmed {
@@ -71,7 +75,7 @@ export class Entry implements Instants {
   /** When its time in memory ends, where that is bounded. */
   memoryUntil: number | undefined
   /** The place that leads to it while memory holds it. */
-  place: Place | undefined = undefined
+  place: Shortcut | undefined = undefined
 
   constructor(init: EntryInit, bounds: EntryBounds) {
     const { head, now } = init

@@ -10,14 +10,14 @@
 import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
 import type { Memory } from '../ports.ts'
 import { digest } from './digest.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, Shortcut } from './entry.ts'
 import type { ResolvedDefinition } from './options.ts'
 
 const mostRemembered = 2_048
 const longestRemembered = 64
 
 /** What one argument names. */
-export class Place {
+export class Place implements Shortcut {
   readonly key: string
   readonly #isKept: boolean
   #entry: Entry | undefined = undefined
