@@ -14,8 +14,9 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 type Server = Pick<RedisServer, 'connection'>
 
+// One of each library: the cases take ten seconds and more.
 const kinds = [
-  ...twoMajors.map(({ major, Redis }) => ({
+  ...twoMajors.slice(0, 1).map(({ major, Redis }) => ({
     name: major,
     clients: () => {
       let at: Server
@@ -30,7 +31,7 @@ const kinds = [
       }
     },
   })),
-  ...usualFlavours.map((flavour) => ({
+  ...usualFlavours.slice(0, 1).map((flavour) => ({
     name: flavour.flavour,
     clients: () => {
       const clients = nodeRedisClients(flavour)
