@@ -113,8 +113,10 @@ export interface Shards {
   servers(): readonly string[]
   /** Whose a site is now: the same name as long as it is the same server; `''`: nobody's that is known. */
   serverOf(site: Site): string
-  /** A light question to the server of that site, by the way that all others go. */
+  /** A light question to the server of that site, by the way that all writes go. */
   ping(site: Site): Promise<unknown>
+  /** Does another one answer by this name than before, or in another role? True where nobody knows. */
+  isAnother(server: string): Promise<boolean>
   /** Changes whenever anything came in from this server, be it a part of a reply. */
   received(server: string): number
   /** Makes the connection to this server anew. */

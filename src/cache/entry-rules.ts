@@ -16,6 +16,9 @@ import { entryDefaults } from './option-defaults.ts'
 import { checkNames } from './option-names.ts'
 import type { Given, Level } from './option-names.ts'
 
+/** Frozen and shared, a copy for each caller, or shared as it is. */
+export type Values = 'freeze' | 'clone' | 'share'
+
 export interface EntryRules {
   readonly ttlMs: number
   readonly staleWhileRevalidateMs: number
@@ -31,7 +34,7 @@ export interface EntryRules {
   readonly uncacheableForMs: number
   readonly jitter: number
   readonly earlyRefresh: EarlyRefresh | undefined
-  readonly values: 'freeze' | 'clone' | 'share'
+  readonly values: Values
   readonly codec: CodecPort
   readonly maxBytes: number
   readonly isFailure: (error: unknown) => boolean
@@ -230,11 +233,7 @@ function earlyRefresh(
   return { beta: beta ?? base.beta, maxLead: share(maxLead, base.maxLead, `${option}.maxLead`) }
 }
 
-function values(
-  given: unknown,
-  before: EntryRules['values'],
-  prefix: string,
-): EntryRules['values'] {
+function values(given: unknown, before: Values, prefix: string): Values {
   if (given === undefined) return before
   if (given === 'freeze' || given === 'clone' || given === 'share') return given
   throw invalidOption(`${prefix}values`, "'freeze', 'clone' or 'share'", given)

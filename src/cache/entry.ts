@@ -10,6 +10,7 @@ import { exponentialDraw, refreshAt, type EarlyRefresh } from '../core/early-ref
 import type { Head, Uncacheable } from '../core/head.ts'
 import type { Label } from '../core/labels.ts'
 import type { CodecPort } from '../ports.ts'
+import type { Values } from './entry-rules.ts'
 
 export interface EntryInit {
   /** Its instants on this process's clock. */
@@ -31,6 +32,8 @@ export interface EntryInit {
 }
 
 export interface EntryBounds {
+  /** How its callers are given the value. */
+  readonly values: Values
   /** Oldest age in memory. */
   readonly memoryTtlMs: number
   readonly earlyRefresh: EarlyRefresh | undefined
@@ -64,6 +67,7 @@ export class Entry implements Instants {
   readonly meta: unknown
   readonly value: unknown
   readonly payload: Uint8Array | undefined
+  readonly values: Values
   readonly codec: CodecPort | undefined
   readonly size: number
   readonly tags: readonly Label[]
@@ -92,6 +96,7 @@ export class Entry implements Instants {
     this.meta = init.meta
     this.value = init.value
     this.payload = init.payload
+    this.values = bounds.values
     this.codec = init.payload === undefined ? undefined : init.codec
     this.size = init.size
     this.tags = head.tags

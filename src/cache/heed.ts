@@ -40,7 +40,8 @@ export function heed(engine: Engine, message: BusMessage): void {
       if (engine.echoes.isMine(message.id)) engine.waiters.hear(message.key, message)
       else {
         outdate(engine, message.key, message.type === 'expired' ? 'expired' : 'gone')
-        engine.writes.outdate(message.key, message.id)
+        const by = message.type === 'written' ? 'write' : 'change'
+        engine.writes.outdate(message.key, message.id, by)
       }
   }
 }

@@ -11,7 +11,8 @@ const tagBytes = 40
 /** An entry of this cache: its bounds in memory and its share of every draw are the cache's. */
 export function newEntry(engine: Engine, rules: EntryRules, parts: EntryInit): Entry {
   const { memoryTtlMs, seed } = engine
-  return new Entry(parts, { memoryTtlMs, seed, earlyRefresh: rules.earlyRefresh })
+  const { earlyRefresh, values } = rules
+  return new Entry(parts, { memoryTtlMs, seed, earlyRefresh, values })
 }
 
 /** Keeps it, unless what is there is of a later load: an older one that ends later is no news. */

@@ -45,6 +45,7 @@ export class Lane {
   #state: 'up' | 'down' | 'closed' = 'up'
   #stopProbe: (() => void) | undefined
   #stopSuspecting: (() => void) | undefined
+  #stopAsking: (() => void) | undefined
   #probing = false
   #patienceMs = reconnectAfterMs
   #heard = 0
@@ -136,6 +137,7 @@ export class Lane {
     this.#state = 'closed'
     this.#stopProbe?.()
     this.#stopSuspecting?.()
+    this.#stopAsking?.()
     this.#deadlines.expireAll(this.#clock.now())
     this.#deadlines.close()
   }
@@ -194,9 +196,8 @@ export class Lane {
 
   /** Nothing for long: perhaps a new connection, and another question, find what this one has lost. */
   async #ask(): Promise<void> {
-    let stop = (): void => {}
     const silence = new Promise<never>((_, reject) => {
-      stop = this.#clock.after(this.#patienceMs, () => {
+      this.#stopAsking = this.#clock.after(this.#patienceMs, () => {
         if (this.#state === 'down') this.#options.reconnect()
         // Where that does not end what was asked, questions must not pile up.
         this.#patienceMs = Math.min(this.#patienceMs * 2, longestTimerMs)
@@ -207,7 +208,7 @@ export class Lane {
       await Promise.race([this.#options.ask(this.site), silence])
       this.#patienceMs = reconnectAfterMs
     } finally {
-      stop()
+      this.#stopAsking?.()
     }
   }
 }

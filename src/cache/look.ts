@@ -42,6 +42,8 @@ class Look {
   many: Promise<readonly (Found | undefined)[]> | undefined = undefined
   n = 0
   outdated = false
+  /** Its bytes were judged: nobody joins any more, since a change that he has made may have come since. */
+  taken = false
 
   constructor(key: string, known: Entry | undefined, trust: number) {
     this.key = key
@@ -54,7 +56,7 @@ export class Looks {
   #byKey = new Map<string, Look>()
 
   at(engine: Engine, source: Source, key: string, known: Entry | undefined): Promise<Found> {
-    const running = this.#byKey.get(key)
+    const running = this.#running(key)
     if (running !== undefined) {
       return (running.promise ??= running.many!.then((all) => all[running.n]!))
     }
@@ -86,7 +88,7 @@ export class Looks {
     const current = currentTags(engine)
     const looks: Look[] = []
     const looked = keys.map((key) => {
-      if (this.#byKey.has(key)) return undefined
+      if (this.#running(key) !== undefined) return undefined
       const look = new Look(key, undefined, trust)
       this.#byKey.set(key, look)
       looks.push(look)
@@ -116,7 +118,13 @@ export class Looks {
   ): Promise<readonly Found[]> {
     const asked = engine.store!.readMany<Found>(
       looks.map(({ key }) => key),
-      (bytes, n) => takeCurrent(engine, source, looks[n]!, { bytes, current }),
+      (bytes, n) => {
+        const look = looks[n]!
+        const found = takeCurrent(engine, source, look, { bytes, current })
+        if (found instanceof Promise) return found.finally(() => (look.taken = true))
+        look.taken = true
+        return found
+      },
       () => gone,
     )
     // Who joins is told after the batch: what is missing is loaded with it.
@@ -129,6 +137,15 @@ export class Looks {
       looks[n]!.many = many
     }
     return many
+  }
+
+  /** The look that one who comes now may join. */
+  #running(key: string): Look | undefined {
+    const look = this.#byKey.get(key)
+    if (look?.taken !== true) return look
+    // Whoever comes looks again, and takes its place.
+    this.outdate(key)
+    return undefined
   }
 
   outdate(key: string): void {

@@ -152,13 +152,14 @@ function connect(
       else void Promise.all([outbox.drain(), tagOutbox.drain()])
     },
     beat: hearing.beat,
-    recover: async (keeps) => {
-      const keepsTags = (): boolean => keeps?.(atTags) ?? true
-      if (keeps !== undefined) {
+    recover: async (server) => {
+      const keeps = (key: string): boolean => server?.keeps(key) ?? true
+      const keepsTags = (): boolean => server?.keeps(atTags) ?? true
+      if (server?.isAnother === true) {
         outbox.repeatRecent(keeps)
         tagOutbox.repeatRecent(keepsTags)
       }
-      await Promise.all([outbox.drain(keeps ?? (() => true)), tagOutbox.drain(keepsTags)])
+      await Promise.all([outbox.drain(keeps), tagOutbox.drain(keepsTags)])
       hearing.recovered()
     },
     onNewServer: () => {

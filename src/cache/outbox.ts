@@ -39,7 +39,7 @@ export class Outbox {
   readonly #waiting = new Map<string, Missed>()
   readonly #taken = new Map<string, { readonly at: number; readonly what: Change }>()
   #stop: (() => void) | undefined
-  #draining: Promise<void> | undefined
+  #draining: Promise<void> = Promise.resolve()
   #closed = false
 
   constructor(options: OutboxOptions) {
@@ -101,10 +101,10 @@ export class Outbox {
 
   /** Repeats what waits (of these names), now. Never rejects: what is not taken now is tried again. */
   drain(isOne: (name: string) => boolean = this.#options.isUp): Promise<void> {
-    this.#draining ??= this.#drain(isOne).finally(() => {
-      this.#draining = undefined
-    })
-    return this.#draining
+    // One after the other: the one under way may be of other names.
+    const draining = this.#draining.then(() => this.#drain(isOne))
+    this.#draining = draining
+    return draining
   }
 
   close(): void {

@@ -4,8 +4,8 @@
  * be made and hashed and no look into memory, which together cost more than all the rest of a hit.
  *
  * Memory drops what was used least lately. A place knows how many changes memory had seen when it
- * was last looked into (`Memory.changes`), and looks again after the next one: entries which are used
- * between two changes count as equally new.
+ * was last looked into (`Memory.changes`), and looks again after the next one, and with every 16th
+ * use: of entries that are used between two changes, those that are used often count as newer.
  */
 import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
 import type { Memory } from '../ports.ts'
@@ -24,6 +24,7 @@ export class Place implements Shortcut {
   /** The entry's value, for all who ask: a promise for each costs as much as finding it. */
   #promise: Promise<unknown> | undefined = undefined
   #changes = -1
+  #uses = 0
 
   constructor(key: string, isKept: boolean) {
     this.key = key
@@ -32,7 +33,8 @@ export class Place implements Shortcut {
 
   /** What memory holds. */
   held(memory: Memory<Entry>): Entry | undefined {
-    return this.#changes === memory.changes ? this.#entry : this.#look(memory)
+    const isCurrent = this.#changes === memory.changes && (++this.#uses & 15) !== 0
+    return isCurrent ? this.#entry : this.#look(memory)
   }
 
   #look(memory: Memory<Entry>): Entry | undefined {

@@ -65,7 +65,12 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   const fromHeld = (held: Entry, arg: unknown, key: string, seat: Seat | undefined): unknown => {
     const now = clock.now()
     const isHot = now < held.hotUntil && now < hearing.deafAt
-    if (isHot && held.trust === hearing.trust && held.tick === tags.tick) {
+    if (
+      isHot &&
+      held.values === rules.values &&
+      held.trust === hearing.trust &&
+      held.tick === tags.tick
+    ) {
       counters.hitMemory++
       counted(held, key, 'hit')
       return held.value

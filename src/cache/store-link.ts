@@ -23,12 +23,18 @@ export interface LinkOptions {
   /** Sends a beat and takes in what it brings. */
   beat(session: StoreSession): Promise<Beat>
   /**
-   * The store answers again, or (`keeps`) one server of it that keeps these sites and may be another
-   * one than before. Until this has settled well, nobody else is let through.
+   * The store answers again, or one server of it. Until this has settled well, nobody else is let
+   * through.
    */
-  recover(keeps?: (site: Site) => boolean): Promise<void>
+  recover(server?: RecoveredServer): Promise<void>
   /** A server of the cluster that was none of it before: it may not have heard what others were told. */
   onNewServer(): void
+}
+
+export interface RecoveredServer {
+  keeps(site: Site): boolean
+  /** It may not have heard what the one before it was told. */
+  readonly isAnother: boolean
 }
 
 export class StoreLink {
@@ -173,6 +179,7 @@ export class StoreLink {
       })
     }
     const isKeeper = (site: Site): boolean => shards.serverOf(site) === server
+    let isAnother = true
     return new Lane({
       ...common,
       received: () => shards.received(server),
@@ -180,15 +187,16 @@ export class StoreLink {
       ask: async (site) => {
         if (!this.#knowsTime) await this.#learnTime()
         if (isKeeper(site)) await shards.ping(site)
+        isAnother = await shards.isAnother(server)
         if (isKeeper(site)) return
         // Others have what it had.
         this.lanes.forget(server)
-        onBreaker('closed', server)
+        onBreaker('closed', nameOf(server))
       },
-      recover: () => recover(isKeeper),
-      onDown: () => onBreaker('open', server),
+      recover: () => recover({ keeps: isKeeper, isAnother }),
+      onDown: () => onBreaker('open', nameOf(server)),
       onUp: () => {
-        onBreaker('closed', server)
+        onBreaker('closed', nameOf(server))
         // The news of what was missed, and the proof that this process still hears.
         this.beat().catch(() => {})
       },
@@ -200,4 +208,9 @@ export class StoreLink {
     else if (!this.session.ready || !this.#knowsTime) lane.lose(gone('it is not connected'))
     else if (server !== '') this.#options.onNewServer()
   }
+}
+
+/** Where the client knows no masters, it is the whole cluster. */
+function nameOf(server: string): string | undefined {
+  return server === '' ? undefined : server
 }

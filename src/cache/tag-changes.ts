@@ -156,16 +156,43 @@ export function currentTags(engine: Engine): Promise<void> | undefined {
   if (store === undefined) return undefined
   if (tags.isCurrent(hearing.subscription) && hearing.hears(clock.now())) return undefined
   if (tags.asking !== undefined) return tags.asking
-  tags.asking = lookUpTags(engine, [])
+  tags.asking = askAbout(engine, [])
   // Whoever waits for it is told; nobody may wait by then.
   tags.asking.catch(() => {})
   queueMicrotask(() => (tags.asking = undefined))
   return tags.asking
 }
 
-export async function lookUpTags(engine: Engine, labels: readonly Label[]): Promise<void> {
+/** What is known of these labels, exactly. All that is asked for in one turn is one question. */
+export function lookUpTags(engine: Engine, labels: readonly Label[]): Promise<void> {
+  const { tags } = engine
+  tags.lookingUp ??= new Gathered((all) => {
+    tags.lookingUp = undefined
+    return askAbout(engine, all)
+  })
+  return tags.lookingUp.add(labels)
+}
+
+class Gathered {
+  readonly #labels = new Set<Label>()
+  readonly #answer: Promise<void>
+
+  constructor(ask: (labels: readonly Label[]) => Promise<void>) {
+    this.#answer = Promise.resolve().then(() => ask([...this.#labels]))
+  }
+
+  add(labels: readonly Label[]): Promise<void> {
+    for (const label of labels) this.#labels.add(label)
+    return this.#answer
+  }
+}
+
+async function askAbout(engine: Engine, labels: readonly Label[]): Promise<void> {
+  for (let from = most; from < labels.length; from += most) {
+    await askAbout(engine, labels.slice(from, from + most))
+  }
   const { tags, hearing } = engine
-  const asked = tags.request(labels)
+  const asked = tags.request(labels.slice(0, most))
   const subscription = hearing.subscribed ? hearing.subscription : undefined
   const news = await engine.store!.call('epochs', atTags, (session) => session.epochs(asked))
   learn(engine, { news, asked, subscription })

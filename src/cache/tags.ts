@@ -49,6 +49,8 @@ export class Tags {
   #floor = 0
   /** Changes of later epochs are all in `#known`. */
   #since = Infinity
+  /** The last change that was forgotten, since there were too many. */
+  #dropped = 0
   /** Entries as of an earlier tick may have missed something. */
   #lostTick = 0
   readonly #known = new Map<Label, Known>()
@@ -59,6 +61,8 @@ export class Tags {
   followed: number | undefined
   /** A question under way, for all that is read in one turn. */
   asking: Promise<void> | undefined
+  /** Labels that are to be looked up at the end of this turn. */
+  lookingUp: { add(labels: readonly Label[]): Promise<void> } | undefined
 
   /** `missed`: whether a change of ours waits to be taken by the store. */
   constructor(missed: (label: Label) => Kind | undefined) {
@@ -94,7 +98,7 @@ export class Tags {
     const begunAnew = !isFirst && news.floor > this.highest
     const lacking = !isFirst && news.since > asked.since
     this.#floor = Math.max(this.#floor, news.floor)
-    if (isFirst) this.#since = Math.min(this.#since, news.since)
+    if (isFirst) this.#since = Math.max(Math.min(this.#since, news.since), this.#dropped)
     if (lacking) this.#forget(news.since)
     for (const { kind, label, epoch } of news.marks) {
       const known = this.#at(label)
@@ -281,7 +285,10 @@ export class Tags {
     for (const [label, known] of this.#known) {
       const { gone, expired } = known
       for (const change of [gone, expired]) {
-        if (change.epoch !== undefined && change.epoch <= since) change.epoch = undefined
+        if (change.epoch === undefined || change.epoch > since) continue
+        change.epoch = undefined
+        // What is looked up must be taken, although it was heard of once.
+        change.heard = 0
       }
       const isKnown = gone.epoch !== undefined || expired.epoch !== undefined
       if (!isKnown && gone.pending + expired.pending === 0) this.#known.delete(label)
@@ -295,7 +302,8 @@ export class Tags {
       const { gone, expired } = known
       if (gone.pending + expired.pending > 0) continue
       this.#known.delete(label)
-      this.#since = Math.max(this.#since, gone.epoch ?? 0, expired.epoch ?? 0)
+      this.#dropped = Math.max(this.#dropped, gone.epoch ?? 0, expired.epoch ?? 0)
+      this.#since = Math.max(this.#since, this.#dropped)
       this.#lostTick = Math.max(this.#lostTick, gone.tick, expired.tick)
     }
   }

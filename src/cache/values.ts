@@ -73,9 +73,14 @@ export function decoded(payload: Uint8Array, rules: EntryRules): unknown {
 
 /** What one caller is given. */
 export function given(entry: Entry, rules: EntryRules): unknown {
-  if (entry.payload !== undefined) return entry.codec!.decode(entry.payload)
-  // Loaded by a call that shares its values: this one does not.
-  return rules.values === 'clone' ? cloned(entry.value, rules) : entry.value
+  const { payload, value } = entry
+  if (payload === undefined && (entry.values === rules.values || rules.values === 'share')) {
+    return rules.values === 'clone' ? cloned(value, rules) : value
+  }
+  // Of a call that gives its values in another way than this one.
+  const own = payload === undefined ? cloned(value, rules) : entry.codec!.decode(payload)
+  // What cannot be copied is given as it is, and is not ours to freeze.
+  return rules.values === 'freeze' && own !== value ? deepFreeze(own) : own
 }
 
 /** Bytes that memory must keep, for callers who get a copy each. */

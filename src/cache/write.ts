@@ -40,7 +40,7 @@ export async function change(
   counters.invalidated += keys.length
   for (const key of keys) {
     outdate(engine, key, how)
-    engine.writes.outdate(key, id)
+    engine.writes.outdate(key, id, 'change')
   }
   if (engine.store !== undefined) {
     try {
@@ -160,16 +160,17 @@ export async function set(
   })
   source.counters.invalidated++
   outdate(engine, key, 'gone')
-  engine.writes.outdate(key, stamp)
+  engine.writes.outdate(key, stamp, 'write')
   const write = engine.writes.begin(key, stamp)
   const keepIt = (): void => {
     if (!write.outdated && usesMemory(engine, rules)) keep(engine, key, entry)
   }
   try {
-    if (toStore) {
-      const knownThen = engine.tags.highest
-      const current = currentTags(engine)
-      if (current !== undefined) await current.catch(() => {})
+    const knownThen = engine.tags.highest
+    const current = toStore ? currentTags(engine) : undefined
+    if (current !== undefined) await current.catch(() => {})
+    // Undone while it waited: what did so may have reached the store already, and must stand.
+    if (toStore && !write.undone) {
       // What changed after the call holds for this value, although it is known by now.
       const asOf =
         current === undefined
@@ -179,7 +180,12 @@ export async function set(
       const frame = (): Uint8Array =>
         frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), prepared.payload!, rules)
       const what = { frame, lifeMs: life.lifeMs, stamp }
-      await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
+      await inStore(engine, [key], 'invalidate', async () => {
+        await written(engine, key, what)
+        // A script that the server does not know yet is sent twice: what was sent later may have come first.
+        if (!write.undone) return
+        await engine.store!.call('invalidate', key, (session) => session.invalidate([key], stamp))
+      })
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {

@@ -9,13 +9,15 @@ import type { Token } from '../ports.ts'
 export interface PendingWrite {
   readonly id: Token
   outdated: boolean
+  /** By what takes its value away, and puts none in its place. */
+  undone: boolean
 }
 
 export class Writes {
   readonly #byKey = new Map<string, Set<PendingWrite>>()
 
   begin(key: string, id: Token): PendingWrite {
-    const write: PendingWrite = { id, outdated: false }
+    const write: PendingWrite = { id, outdated: false, undone: false }
     let writes = this.#byKey.get(key)
     if (writes === undefined) this.#byKey.set(key, (writes = new Set()))
     writes.add(write)
@@ -29,8 +31,11 @@ export class Writes {
   }
 
   /** Something else happened to the key; `id` is what did it. */
-  outdate(key: string, id: Token): void {
-    const writes = this.#byKey.get(key)
-    if (writes !== undefined) for (const write of writes) if (write.id !== id) write.outdated = true
+  outdate(key: string, id: Token, by: 'write' | 'change'): void {
+    for (const write of this.#byKey.get(key) ?? []) {
+      if (write.id === id) continue
+      write.outdated = true
+      if (by === 'change') write.undone = true
+    }
   }
 }

@@ -53,7 +53,7 @@ export interface RedisCommands {
 export interface RedisShards {
   /** Whose slot this key is in; `''`: nobody's that the client knows. */
   serverOf(key: string): string
-  /** A read of this key, or an error at once where its server is known to be gone. */
+  /** Asks the master of this key, or is an error at once where that is known to be gone. */
   ping(key: string): Promise<unknown>
   received(server: string): number
 }

@@ -31,7 +31,8 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
     findMaster: () => cluster.refreshSlotsCache?.(),
     shards: {
       serverOf: (key) => cluster.slots[slotIn(cluster.options, key)]?.[0] ?? '',
-      ping: get,
+      // A read might go to a replica, which answers although its master does not.
+      ping: (key) => cluster.evalBuffer.call(direct, 'return 0', 1, key),
       received: (server) => named(server).reduce((sum, node) => sum + receivedBy(node), 0),
     },
     servers: () => mastersOf(cluster),

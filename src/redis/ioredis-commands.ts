@@ -11,7 +11,8 @@ import { connectLazy, ioredisServer, watchReady } from './ioredis-server.ts'
 import { wordsOf } from './ioredis-words.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
-  const servers = [ioredisServer(client, '')]
+  const server = ioredisServer(client, '')
+  const servers = [server]
   return {
     db: client.condition?.select ?? client.options.db ?? 0,
     keyPrefix: prefixText(client.options.keyPrefix),
@@ -22,10 +23,10 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
     get received() {
       return client.stream?.bytesRead ?? 0
     },
-    reconnect: () => client.disconnect(true),
+    reconnect: server.reconnect,
     // It resolves the name anew, or asks Sentinel. One that never retries would be gone for good.
     findMaster: () => {
-      if (typeof client.options.retryStrategy === 'function') client.disconnect(true)
+      if (typeof client.options.retryStrategy === 'function') server.reconnect()
     },
     servers: () => servers,
     get: (key) => client.getBuffer(key),

@@ -58,7 +58,8 @@ export function clusterCommands(cluster: ClusterClient, replicaReads: boolean): 
           around.ask()
           throw new Error(`${master?.address ?? 'whoever has it'} is not connected`)
         }
-        return keyed.get(key)
+        // Not as a read: a replica might answer it.
+        return cluster.sendCommand(key, false, ['GET', prefix.key(key)], asBytes)
       },
       received: (server) => receivedFrom.get(server) ?? 0,
     },

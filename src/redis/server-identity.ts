@@ -39,6 +39,13 @@ export class ServerIdentity {
     this.#known.set(server.name, { identity, connection, changes: isOther ? changes + 1 : changes })
   }
 
+  /** Than the last time that it was asked; true for one that never was. */
+  async isAnother(server: RedisServer): Promise<boolean> {
+    const before = this.#known.get(server.name)?.changes
+    await this.learn(server)
+    return before === undefined || before !== this.#known.get(server.name)?.changes
+  }
+
   /** The same as long as these are, as far as is known. */
   of(servers: readonly RedisServer[]): string {
     const names = servers.map(({ name }) => name).toSorted()

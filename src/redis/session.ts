@@ -75,7 +75,7 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
-    this.shards = sessionShards(commands, this.#layout)
+    this.shards = sessionShards(commands, this.#layout, this.#identity)
     this.#unwatch = commands.watch((ready) => {
       if (ready) this.#identity.forget()
       scope.onReady(ready)

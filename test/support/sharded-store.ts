@@ -55,6 +55,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
           servers: () => servers.map((name) => moved.get(name) ?? name),
           serverOf,
           ping: (site: Site) => pass(serverOf(site)),
+          isAnother: async () => false,
           received: () => 0,
           reconnect: () => {},
         },
