@@ -17,6 +17,8 @@ export interface ShardClients {
 }
 
 const storeTimeout = 1_000
+/** No two loads give the same. */
+let versions = 0
 const layout = createLayout({ namespace: 'suite', id: '', db: 0, keyPrefix: '' })
 
 interface Loss {
@@ -59,7 +61,7 @@ function rig(clients: ShardClients, replicas: number) {
     const loads: string[] = []
     const load = (key: string): string => {
       loads.push(key)
-      return `${key} ${loads.length}`
+      return `${key} ${++versions}`
     }
     return { cache, breakers, loads, items: cache.define({ name: 'item', load }) }
   }
