@@ -64,11 +64,10 @@ export class Entry implements Instants {
   readonly deltaMs: number
   readonly negative: boolean
   readonly uncacheable: Uncacheable | undefined
-  readonly meta: unknown
   readonly value: unknown
-  readonly payload: Uint8Array | undefined
   readonly values: Values
-  readonly codec: CodecPort | undefined
+  /** What few entries have, so that the others need no room for it. */
+  readonly #rare: Pick<EntryInit, 'meta' | 'payload' | 'codec'> | undefined
   readonly size: number
   readonly tags: readonly Label[]
   tick: number
@@ -93,11 +92,11 @@ export class Entry implements Instants {
     this.deltaMs = Math.ceil(head.deltaMs)
     this.negative = head.negative
     this.uncacheable = head.uncacheable
-    this.meta = init.meta
     this.value = init.value
-    this.payload = init.payload
     this.values = bounds.values
-    this.codec = init.payload === undefined ? undefined : init.codec
+    const { meta, payload, codec } = init
+    const isRare = meta !== undefined || payload !== undefined
+    this.#rare = isRare ? { meta, payload, codec } : undefined
     this.size = init.size
     this.tags = head.tags
     this.tick = init.tick
@@ -109,6 +108,18 @@ export class Entry implements Instants {
     this.memoryUntil = until(now, bounds.memoryTtlMs)
     this.hotUntil = 0
     this.#reckonHot()
+  }
+
+  get meta(): unknown {
+    return this.#rare?.meta
+  }
+
+  get payload(): Uint8Array | undefined {
+    return this.#rare?.payload
+  }
+
+  get codec(): CodecPort | undefined {
+    return this.#rare?.codec
   }
 
   /** Fresh, and no refresh is due. */

@@ -6,11 +6,14 @@
 import type { ClusterClient, Word } from './node-redis-client.ts'
 import { asBytes } from './node-redis-keyed.ts'
 
+const patienceMs = 1_000
+
 export class AskAround {
   /** One that the user's permissions cover. */
   key: Word | undefined
   readonly #cluster: ClusterClient
   #asking = false
+  #firstAt: number | undefined
 
   constructor(cluster: ClusterClient) {
     this.#cluster = cluster
@@ -19,6 +22,11 @@ export class AskAround {
   ask(): void {
     const { key } = this
     if (this.#asking || key === undefined) return
+    // A client that has just begun is still connecting its nodes; and one that is ended while it asks
+    // who is there makes connections which nobody ends.
+    this.#firstAt ??= performance.now()
+    if (performance.now() - this.#firstAt < patienceMs) return
+    if (!this.#cluster.masters.some(({ client }) => client?.isReady === true)) return
     this.#asking = true
     // Nothing waits long in the queue of a node that is gone.
     const options = { ...asBytes, timeout: 1_000 }

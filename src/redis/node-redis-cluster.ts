@@ -109,7 +109,7 @@ function renew({ client }: ClusterNode): void {
 function serverOf(cluster: ClusterClient, node: ClusterNode, around: AskAround): RedisServer {
   return nodeRedisServer(node.address, {
     send: async (command, options) => {
-      if (!canSend(node)) {
+      if (!cluster.isOpen || !canSend(node)) {
         around.ask()
         throw new Error(`${node.address} is not connected`)
       }
