@@ -4,8 +4,8 @@
  * be made and hashed and no look into memory, which together cost more than all the rest of a hit.
  *
  * Memory drops what was used least lately. A place knows how many changes memory had seen when it
- * was last looked into (`Memory.changes`), and looks again after the next one, and with every 16th
- * use: of entries that are used between two changes, those that are used often count as newer.
+ * was last looked into (`Memory.changes`), and looks again after the next one, and one use in 17
+ * looks anyway: of entries that are used between two changes, those used often count as newer.
  */
 import { keyText, resourcePrefix, shortKey } from '../core/keys.ts'
 import type { Memory } from '../ports.ts'
@@ -15,6 +15,10 @@ import type { ResolvedDefinition } from './options.ts'
 
 const mostRemembered = 2_048
 const longestRemembered = 64
+/** With the look itself 17, a prime: in a round of arguments it must not always be the same one's turn. */
+const usesPerLook = 16
+/** Of all places, since the last look. */
+let uses = 0
 
 /** What one argument names. */
 export class Place implements Shortcut {
@@ -24,7 +28,6 @@ export class Place implements Shortcut {
   /** The entry's value, for all who ask: a promise for each costs as much as finding it. */
   #promise: Promise<unknown> | undefined = undefined
   #changes = -1
-  #uses = 0
 
   constructor(key: string, isKept: boolean) {
     this.key = key
@@ -33,11 +36,12 @@ export class Place implements Shortcut {
 
   /** What memory holds. */
   held(memory: Memory<Entry>): Entry | undefined {
-    const isCurrent = this.#changes === memory.changes && (++this.#uses & 15) !== 0
-    return isCurrent ? this.#entry : this.#look(memory)
+    if (this.#changes !== memory.changes || ++uses > usesPerLook) return this.#look(memory)
+    return this.#entry
   }
 
   #look(memory: Memory<Entry>): Entry | undefined {
+    uses = 0
     const entry = memory.get(this.key)
     if (!this.#isKept) return entry
     if (entry !== this.#entry) {

@@ -18,26 +18,25 @@ export function lruMemory<E extends object>({
   onDropped,
 }: Bounds<E>): Memory<E> {
   const laidOut = maxEntries <= mostLaidOut
-  let changes = 0
   const entries = new LRUCache<string, E>({
     max: laidOut ? maxEntries : 0,
     maxSize: maxBytes,
     dispose: (entry) => {
-      changes++
+      memory.changes++
       onDropped(entry)
     },
   })
-  return {
-    get changes() {
-      return changes
-    },
-    get: (key) => entries.get(key),
-    set: (key, entry, bytes) => {
-      changes++
+  // A plain property: every hit reads it.
+  const memory = {
+    changes: 0,
+    get: (key: string) => entries.get(key),
+    set: (key: string, entry: E, bytes: number) => {
+      memory.changes++
       entries.set(key, entry, { size: bytes })
       if (!laidOut) while (entries.size > maxEntries) entries.pop()
     },
-    delete: (key) => void entries.delete(key),
+    delete: (key: string) => void entries.delete(key),
     clear: () => entries.clear(),
   }
+  return memory
 }
