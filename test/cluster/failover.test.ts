@@ -11,7 +11,7 @@ import { truthOf } from '../support/truth.ts'
 const clientOptions = { redisOptions: { password: 'secret' } }
 const place = { entry: (key: string) => `r:item:${key}` }
 
-describe.each(twoMajors)('a master that goes, with $major', { timeout: 180_000 }, (major) => {
+describe.each(twoMajors.slice(0, 1))('a master that goes, with $major', { timeout: 180_000 }, (major) => {
   let cluster: RedisCluster
   const caches = clusterCachesOn(() => cluster, major)
   beforeEach(async () => {
