@@ -179,7 +179,7 @@ export class StoreLink {
       })
     }
     const isKeeper = (site: Site): boolean => shards.serverOf(site) === server
-    let isAnother = true
+    let isAnother = false
     return new Lane({
       ...common,
       received: () => shards.received(server),
@@ -187,7 +187,8 @@ export class StoreLink {
       ask: async (site) => {
         if (!this.#knowsTime) await this.#learnTime()
         if (isKeeper(site)) await shards.ping(site)
-        isAnother = await shards.isAnother(server)
+        // Until it is let through: who is asked a second time is known by then.
+        isAnother = (await shards.isAnother(server)) || isAnother
         if (isKeeper(site)) return
         // Others have what it had.
         this.lanes.forget(server)
@@ -196,6 +197,7 @@ export class StoreLink {
       recover: () => recover({ keeps: isKeeper, isAnother }),
       onDown: () => onBreaker('open', nameOf(server)),
       onUp: () => {
+        isAnother = false
         onBreaker('closed', nameOf(server))
         // The news of what was missed, and the proof that this process still hears.
         this.beat().catch(() => {})

@@ -138,6 +138,27 @@ describe('T102 one server of a store is lost', () => {
     expect(cache.health().status).toBe('ok')
   })
 
+  test.each([
+    ['the same one', false],
+    ['another one', true],
+  ])(
+    'one that was frozen and is %s: the last minute’s changes are repeated to another',
+    async (_, isAnother) => {
+      const { store, clock, items, loadsOf, cache } = await filled()
+      await items.invalidate('a1')
+      await loadsOf(10, 'a1')
+      store.freeze('a')
+      await loadsOf(200, 'a1')
+      // Frozen for so long that it is asked twice, to know that it answers now.
+      await clock.advance('2s')
+      if (isAnother) store.replace('a')
+      store.thaw('a')
+      await clock.advance('5s')
+      expect(cache.health().status).toBe('ok')
+      expect(await loadsOf(5, 'a1', 'a2')).toEqual(isAnother ? ['a1'] : [])
+    },
+  )
+
   test('a process that begins without the tags’ believes nothing, and comes round', async () => {
     const { inner, process, clock } = await filled()
     const store = shardedStore(inner, ['a', 'b', 't'])

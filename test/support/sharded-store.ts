@@ -7,6 +7,8 @@ export interface ShardedStore extends Store {
   /** What it is asked is taken, and happens when it is thawed. */
   freeze(server: string): void
   thaw(server: string): void
+  /** Another server answers by this name, with the same data. */
+  replace(server: string): void
   /** From now on another server keeps what this one has kept. */
   move(from: string, to: string): void
   /** Operations that have reached a server, frozen or not. */
@@ -29,6 +31,8 @@ for (const name of ['acquire', 'publish', 'touch', 'renew', 'release', 'fail', '
 export function shardedStore(inner: Store, servers: readonly string[]): ShardedStore {
   const frozen = new Map<string, { readonly thawed: Promise<void>; thaw(): void }>()
   const moved = new Map<string, string>()
+  /** Nobody has asked them yet. */
+  const replaced = new Set<string>()
   const asked = new Map<string, number>()
   const serverOf = (site: Site): string => {
     // Of a resource's key, the part that the caller has named.
@@ -55,7 +59,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
           servers: () => servers.map((name) => moved.get(name) ?? name),
           serverOf,
           ping: (site: Site) => pass(serverOf(site)),
-          isAnother: async () => false,
+          isAnother: async (server: string) => replaced.delete(server),
           received: () => 0,
           reconnect: () => {},
         },
@@ -87,6 +91,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
       frozen.get(server)?.thaw()
       frozen.delete(server)
     },
+    replace: (server) => void replaced.add(server),
     move: (from, to) => void moved.set(from, to),
     asked: (server) => asked.get(server) ?? 0,
   }
