@@ -3,7 +3,7 @@
  * found without a question. In a cluster sites move: a server that is met later begins well, and
  * one that has lost its sites to others is forgotten.
  */
-import { groupedBy } from '../core/grouped-by.ts'
+import { groupedBy } from '../core/parts-of.ts'
 import type { Site, Shards } from '../ports.ts'
 import type { Lane } from './lane.ts'
 

@@ -7,6 +7,7 @@
  * What was taken is remembered for a minute too: a server that took over from another may never
  * have heard of it.
  */
+import { chunksOf } from '../core/parts-of.ts'
 import type { Clock } from '../ports.ts'
 
 const rememberMs = 60_000
@@ -129,8 +130,8 @@ export class Outbox {
   /** False: not all of it was taken. */
   async #drainPart(names: readonly string[]): Promise<boolean> {
     try {
-      for (let from = 0; from < names.length; from += batchSize) {
-        const batch = names.slice(from, from + batchSize).flatMap((name) => {
+      for (const some of chunksOf(names, batchSize)) {
+        const batch = some.flatMap((name) => {
           const missed = this.#waiting.get(name)
           return missed === undefined ? [] : [[name, missed] as const]
         })

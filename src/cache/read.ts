@@ -8,6 +8,7 @@ import { refuseCycle } from '../flight/nesting.ts'
 import type { Seat } from './batch.ts'
 import {
   mayAsk,
+  usesStore,
   type Answer,
   type Engine,
   type Flying,
@@ -38,8 +39,8 @@ export function read(
 
 /** Nobody is at work on the key and the store can be asked: a look is the first thing to do. */
 export function canLookFirst(engine: Engine, source: Source, key: string): boolean {
-  if (engine.state !== 'open' || !mayAsk(engine, source.rules, key) || !engine.store!.isUp(key))
-    return false
+  if (engine.state !== 'open' || !usesStore(engine, source.rules)) return false
+  if (!engine.store!.isUp(key) || engine.outbox.waits(key) !== undefined) return false
   return engine.flights.current(key)?.purpose !== 'read'
 }
 

@@ -71,11 +71,11 @@ export class StoreAccess {
   readMany<T>(
     keys: readonly string[],
     take: (bytes: Uint8Array | undefined, n: number) => T | Promise<T>,
-    lost: (n: number) => T,
+    lost: () => T,
   ): Promise<readonly T[]> {
     if (this.#link.state === 'connecting')
       return this.#link.settled.then(() => this.readMany(keys, take, lost))
-    const allLost = (): readonly T[] => keys.map((_, n) => lost(n))
+    const allLost = (): readonly T[] => keys.map(() => lost())
     const lane = this.#link.lanes.at(keys[0])
     if (!lane.isUp) return Promise.resolve().then(allLost)
     return new Promise((resolve) => {
@@ -93,7 +93,7 @@ export class StoreAccess {
           const taken = frames.map((bytes, n) => {
             if (bytes instanceof Error) {
               this.#onFailed('read', bytes)
-              return lost(n)
+              return lost()
             }
             const one = take(bytes ?? undefined, n)
             later ||= one instanceof Promise

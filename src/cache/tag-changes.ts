@@ -4,6 +4,7 @@
  */
 import { BreakwaterError } from '../core/errors.ts'
 import { everything, type Label } from '../core/labels.ts'
+import { chunksOf } from '../core/parts-of.ts'
 import type { BusMessage, EpochNews, EpochsRequest } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import { closed } from './load.ts'
@@ -54,8 +55,7 @@ export async function changeTags(
   apply(engine, kind, labels)
   if (store === undefined) return tags.end(kind, labels)
   const failed: unknown[] = []
-  for (let from = 0; from < labels.length; from += most) {
-    const some = labels.slice(from, from + most)
+  for (const some of chunksOf(labels, most)) {
     try {
       const id = engine.newToken()
       tags.sends(id)
@@ -115,8 +115,8 @@ export async function settleKeys(
   const { tags, hearing, clock, store } = engine
   const now = clock.now() + hearing.offsetMs
   tags.settle(labels, now + settleMs, now)
-  for (let from = 0; store !== undefined && from < labels.length; from += most) {
-    const some = labels.slice(from, from + most)
+  if (store === undefined) return
+  for (const some of chunksOf(labels, most)) {
     const id = engine.newToken()
     const request = { labels: some, kind: 'settle', settleMs, id, known: tags.highest } as const
     const { until } = await store.call('bump', atTags, (session) => session.bump(request))
@@ -166,33 +166,21 @@ export function currentTags(engine: Engine): Promise<void> | undefined {
 /** What is known of these labels, exactly. All that is asked for in one turn is one question. */
 export function lookUpTags(engine: Engine, labels: readonly Label[]): Promise<void> {
   const { tags } = engine
-  tags.lookingUp ??= new Gathered((all) => {
-    tags.lookingUp = undefined
-    return askAbout(engine, all)
-  })
-  return tags.lookingUp.add(labels)
-}
-
-class Gathered {
-  readonly #labels = new Set<Label>()
-  readonly #answer: Promise<void>
-
-  constructor(ask: (labels: readonly Label[]) => Promise<void>) {
-    this.#answer = Promise.resolve().then(() => ask([...this.#labels]))
+  if (tags.lookingUp === undefined) {
+    const all = new Set<Label>()
+    const answer = Promise.resolve().then(async () => {
+      tags.lookingUp = undefined
+      for (const some of chunksOf([...all], most)) await askAbout(engine, some)
+    })
+    tags.lookingUp = { labels: all, answer }
   }
-
-  add(labels: readonly Label[]): Promise<void> {
-    for (const label of labels) this.#labels.add(label)
-    return this.#answer
-  }
+  for (const label of labels) tags.lookingUp.labels.add(label)
+  return tags.lookingUp.answer
 }
 
 async function askAbout(engine: Engine, labels: readonly Label[]): Promise<void> {
-  for (let from = most; from < labels.length; from += most) {
-    await askAbout(engine, labels.slice(from, from + most))
-  }
   const { tags, hearing } = engine
-  const asked = tags.request(labels.slice(0, most))
+  const asked = tags.request(labels)
   const subscription = hearing.subscribed ? hearing.subscription : undefined
   const news = await engine.store!.call('epochs', atTags, (session) => session.epochs(asked))
   learn(engine, { news, asked, subscription })

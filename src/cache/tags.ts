@@ -62,7 +62,7 @@ export class Tags {
   /** A question under way, for all that is read in one turn. */
   asking: Promise<void> | undefined
   /** Labels that are to be looked up at the end of this turn. */
-  lookingUp: { add(labels: readonly Label[]): Promise<void> } | undefined
+  lookingUp: { readonly labels: Set<Label>; readonly answer: Promise<void> } | undefined
 
   /** `missed`: whether a change of ours waits to be taken by the store. */
   constructor(missed: (label: Label) => Kind | undefined) {

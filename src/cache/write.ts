@@ -20,6 +20,7 @@ import type { Change } from './outbox.ts'
 import { currentTags, settleKeys } from './tag-changes.ts'
 import { tagsOf } from './tags-of.ts'
 import { frameOf, keptPayload, prepare } from './values.ts'
+import type { PendingWrite } from './writes.ts'
 
 export interface ChangeHow {
   readonly what: Change
@@ -179,20 +180,13 @@ export async function set(
       // In the store's time, which is known when the store can be written to.
       const frame = (): Uint8Array =>
         frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), prepared.payload!, rules)
-      const what = { frame, lifeMs: life.lifeMs, stamp }
-      await inStore(engine, [key], 'invalidate', async () => {
-        await written(engine, key, what)
-        // A script that the server does not know yet is sent twice: what was sent later may have come first.
-        if (!write.undone) return
-        await engine.store!.call('invalidate', key, (session) => session.invalidate([key], stamp))
-      })
+      const what = { frame, lifeMs: life.lifeMs, write }
+      await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {
-      // Not in the shared tier, but other processes may hold an older value in memory.
-      await inStore(engine, [key], 'invalidate', () =>
-        engine.store!.call('invalidate', key, (session) => session.invalidate([key], stamp)),
-      )
+      // Undone, or not for the shared tier; others may hold an older value in memory.
+      await inStore(engine, [key], 'invalidate', () => removed(engine, key, stamp))
       engine.echoes.expect(stamp, 1)
     }
     keepIt()
@@ -210,20 +204,28 @@ export async function set(
 async function written(
   engine: Engine,
   key: string,
-  what: { readonly frame: () => Uint8Array; readonly lifeMs: number; readonly stamp: Token },
+  what: {
+    readonly frame: () => Uint8Array
+    readonly lifeMs: number
+    readonly write: PendingWrite
+  },
 ): Promise<void> {
   const { clock, hearing, storeTimeoutMs } = engine
-  const { lifeMs, stamp } = what
+  const { lifeMs, write } = what
+  const { id: stamp } = write
   const result = await engine.store!.call('write', key, (session) => {
     const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
     return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
   })
-  if (result === 'ok') return
-  if (result === 'kept') {
-    // A newer version's frame stands there, and holds what has just been replaced.
-    return engine.store!.call('invalidate', key, (session) => session.invalidate([key], what.stamp))
+  if (result === 'late') {
+    const text = `${key}: the write reached the store too late`
+    throw new BreakwaterError('STORE_UNAVAILABLE', text, { key })
   }
-  throw new BreakwaterError('STORE_UNAVAILABLE', `${key}: the write reached the store too late`, {
-    key,
-  })
+  // A newer version's frame stands there, and holds what has just been replaced. Or what has undone
+  // it came first: a script that the server does not know yet is sent twice.
+  if (result === 'kept' || write.undone) await removed(engine, key, stamp)
+}
+
+function removed(engine: Engine, key: string, id: Token): Promise<void> {
+  return engine.store!.call('invalidate', key, (session) => session.invalidate([key], id))
 }

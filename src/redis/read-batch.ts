@@ -1,9 +1,10 @@
 /**
  * Reads of one turn of the event loop go out as one command: GET for one key, MGET for several; in
- * a cluster one for each master, since none waits for what another one answers. Under load most of a read's cost is the client's and the kernel's per command, not per key. No
- * read waits for another turn: what is asked for in this one is sent at its end.
+ * a cluster one for each master, since none waits for what another one answers. Under load most of a
+ * read's cost is the client's and the kernel's per command, not per key. No read waits for another
+ * turn: what is asked for in this one is sent at its end.
  */
-import { groupedBy } from '../core/grouped-by.ts'
+import { chunksOf, groupedBy } from '../core/parts-of.ts'
 import type { Bytes, RedisCommands } from './commands.ts'
 import { isWrongType, refusalOf } from './refusal.ts'
 
@@ -40,10 +41,9 @@ export class ReadBatch {
   /** In one command, or in several of the most keys that one may have. */
   async readMany(keys: readonly string[]): Promise<readonly (Bytes | null | undefined | Error)[]> {
     if (!this.#mayBatch || keys.length === 1) return this.#oneByOne(keys)
-    const chunks: (readonly string[])[] = []
-    for (let from = 0; from < keys.length; from += most) chunks.push(keys.slice(from, from + most))
     try {
-      const replies = await Promise.all(chunks.map((chunk) => this.#commands.mget(chunk)))
+      const asked = chunksOf(keys, most).map((chunk) => this.#commands.mget(chunk))
+      const replies = await Promise.all(asked)
       return replies.length === 1 ? replies[0]! : replies.flat()
     } catch (error) {
       if (refusalOf(error) === undefined) throw error

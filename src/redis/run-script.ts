@@ -2,6 +2,7 @@
  * A script by its SHA, and by its source when the server does not know it (any more): after a
  * restart, a failover, SCRIPT FLUSH. EVAL registers it again, so only the first call pays twice.
  */
+import { chunksOf } from '../core/parts-of.ts'
 import type { RedisCommands, ScriptCall } from './commands.ts'
 import type { ScriptSource } from './scripts.generated.ts'
 
@@ -28,8 +29,8 @@ export async function runScriptMany(
   calls: readonly ScriptCall[],
 ): Promise<void> {
   let failed: { readonly error: unknown } | undefined
-  for (let from = 0; from < calls.length; from += batch) {
-    const error = await runBatch(commands, script, calls.slice(from, from + batch))
+  for (const some of chunksOf(calls, batch)) {
+    const error = await runBatch(commands, script, some)
     failed ??= error
   }
   if (failed !== undefined) throw failed.error

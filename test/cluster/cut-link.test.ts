@@ -10,7 +10,7 @@ import { redisStore as nodeRedisStore } from '../../src/redis/node-redis.ts'
 import { well } from '../support/cluster-caches.ts'
 import { keysByMaster } from '../support/cluster-keys.ts'
 import { breakableBusLink, type BusLink } from '../support/cut-bus-link.ts'
-import { clusterClientsOf, twoMajors } from '../support/ioredis-majors.ts'
+import { clusterClientsOf, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
 
@@ -27,7 +27,7 @@ interface Kind {
 
 // One of each library: the cases take half a minute, and know nothing of versions.
 const kinds: readonly Kind[] = [
-  ...twoMajors.slice(0, 1).map(({ major, Cluster }) => ({
+  ...newestMajor.map(({ major, Cluster }) => ({
     name: major,
     clients: () => {
       const clients = clusterClientsOf(() => cluster, Cluster)

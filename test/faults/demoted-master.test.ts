@@ -7,7 +7,7 @@ import { createCache, type Cache } from '../../src/index.ts'
 import type { Store } from '../../src/ports.ts'
 import { redisStore as ioredisStore } from '../../src/redis/ioredis.ts'
 import { redisStore as nodeRedisStore } from '../../src/redis/node-redis.ts'
-import { clientsOf, twoMajors } from '../support/ioredis-majors.ts'
+import { clientsOf, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -16,7 +16,7 @@ type Server = Pick<RedisServer, 'connection'>
 
 // One of each library: the cases take ten seconds and more.
 const kinds = [
-  ...twoMajors.slice(0, 1).map(({ major, Redis }) => ({
+  ...newestMajor.map(({ major, Redis }) => ({
     name: major,
     clients: () => {
       let at: Server
