@@ -91,3 +91,13 @@ test('keeps nothing alive that memory has dropped', async () => {
   gc()
   expect(first.deref()).toBeUndefined()
 })
+
+test('who is asked for all the time is not the first to go, although others came later', async () => {
+  const { item, loads } = setUp(3)
+  for (const id of ['a', 'b', 'c', 'a', 'b', 'c']) await item.get(id)
+  for (let n = 0; n < 100; n++) await item.get('a')
+  await item.get('d')
+  loads.length = 0
+  await item.get('a')
+  expect(loads).toEqual([])
+})
