@@ -20,7 +20,7 @@ test.each(['invalidateTags', 'expireTags', 'clear'] as const)(
       await clock.advance(10)
       const before = version
       const batch = item.getMany(['a', 'b'])
-      for (let step = 0; step < steps; step++) await undefined
+      for (let step = 0; step < steps; step++) await Promise.resolve()
       const change = how === 'clear' ? item.clear() : cache[how]('t')
       const after = item.get('a')
       await clock.advance(10)
