@@ -115,8 +115,13 @@ export interface Shards {
   serverOf(site: Site): string
   /** A light question to the server of that site, by the way that all writes go. */
   ping(site: Site): Promise<unknown>
-  /** Does another one answer by this name than before, or in another role? True where nobody knows. */
-  isAnother(server: string): Promise<boolean>
+  /**
+   * Who answers by this name, as far as is known: another number when another one does, or the same
+   * in another role; `undefined` where nobody knows.
+   */
+  lastKnown(server: string): number | undefined
+  /** The same, asked now. */
+  identify(server: string): Promise<number | undefined>
   /** Changes whenever anything came in from this server, be it a part of a reply. */
   received(server: string): number
   /** Makes the connection to this server anew. */

@@ -179,7 +179,9 @@ export class StoreLink {
       })
     }
     const isKeeper = (site: Site): boolean => shards.serverOf(site) === server
-    let isAnother = false
+    // As it was lost: others ask who is there, too, and what they are told is no news to us then.
+    let before: number | undefined
+    let isAnother = true
     return new Lane({
       ...common,
       received: () => shards.received(server),
@@ -187,17 +189,19 @@ export class StoreLink {
       ask: async (site) => {
         if (!this.#knowsTime) await this.#learnTime()
         if (isKeeper(site)) await shards.ping(site)
-        // Until it is let through: who is asked a second time is known by then.
-        isAnother = (await shards.isAnother(server)) || isAnother
+        const now = await shards.identify(server)
+        isAnother = now === undefined || now !== before
         if (isKeeper(site)) return
         // Others have what it had.
         this.lanes.forget(server)
         onBreaker('closed', nameOf(server))
       },
       recover: () => recover({ keeps: isKeeper, isAnother }),
-      onDown: () => onBreaker('open', nameOf(server)),
+      onDown: () => {
+        before = shards.lastKnown(server)
+        onBreaker('open', nameOf(server))
+      },
       onUp: () => {
-        isAnother = false
         onBreaker('closed', nameOf(server))
         // The news of what was missed, and the proof that this process still hears.
         this.beat().catch(() => {})

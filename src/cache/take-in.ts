@@ -7,7 +7,7 @@ import { openFrame } from '../core/frame.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded } from '../core/lifetime.ts'
 import type { Token } from '../ports.ts'
-import { usesMemory, type Engine, type Source } from './engine.ts'
+import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
 import { isAlive, makeLocal, type Entry } from './entry.ts'
 import { keep, newEntry } from './keep.ts'
 import { union } from './tags-of.ts'
@@ -40,6 +40,9 @@ export function takeIn(
 ): Entry | Refused {
   const { rules } = source
   const { key, known, trust } = taken
+  // Another server may have answered than was asked, one that has taken over and has not heard of the
+  // last changes.
+  if (!mayAsk(engine, rules, key)) return refused
   const opened = openFrame(bytes, crc)
   if (opened.type === 'unreadable') return unreadableFrame(engine, source, key, opened.why)
   const { payload } = opened

@@ -39,11 +39,15 @@ export class ServerIdentity {
     this.#known.set(server.name, { identity, connection, changes: isOther ? changes + 1 : changes })
   }
 
-  /** Than the last time that it was asked; true for one that never was. */
-  async isAnother(server: RedisServer): Promise<boolean> {
-    const before = this.#known.get(server.name)?.changes
+  /** How often another one answered by this name, or the same in another role, as far as is known. */
+  changesOf(name: string): number | undefined {
+    return this.#known.get(name)?.changes
+  }
+
+  /** The same, asked now; `undefined`: what was told may already be of before. */
+  async identify(server: RedisServer): Promise<number | undefined> {
     await this.learn(server)
-    return before === undefined || before !== this.#known.get(server.name)?.changes
+    return this.isKnown(server) ? this.changesOf(server.name) : undefined
   }
 
   /** The same as long as these are, as far as is known. */

@@ -21,9 +21,10 @@ export function sessionShards(
     ping: (site) => shards.ping(`${keyAt(site)}?`),
     received: (server) => shards.received(server),
     reconnect: (server) => named(server)?.reconnect(),
-    isAnother: async (server) => {
+    lastKnown: (server) => identity.changesOf(server),
+    identify: async (server) => {
       const it = named(server)
-      return it === undefined || identity.isAnother(it)
+      return it === undefined ? undefined : identity.identify(it)
     },
   }
 }

@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { createCache, type CacheEvents, type CacheOptions } from '../../src/index.ts'
+import type { StorePort } from '../../src/ports.ts'
 import { manualClock, memoryStore } from '../../src/testing/index.ts'
+import { openSession } from '../support/open-session.ts'
 import { shardedStore, type ShardedStore } from '../support/sharded-store.ts'
 import { watched } from '../support/watched.ts'
 
@@ -46,6 +48,24 @@ async function filled() {
   await mine.items.getMany(['a1', 'a2', 'b1', 'b2'])
   await world.clock.advance(10)
   return { ...world, ...mine }
+}
+
+/** Reads are answered with these bytes, once there are any. */
+function answeringOld(inner: ShardedStore) {
+  const old: { bytes?: Uint8Array | undefined } = {}
+  const store: StorePort & ShardedStore = {
+    ...(inner as StorePort & ShardedStore),
+    open(scope) {
+      const session = (inner as StorePort & ShardedStore).open(scope)
+      const { read } = session
+      session.read = async (key) => {
+        const bytes = await read(key)
+        return old.bytes ?? bytes
+      }
+      return session
+    },
+  }
+  return { store, old }
 }
 
 describe('T102 one server of a store is lost', () => {
@@ -158,6 +178,26 @@ describe('T102 one server of a store is lost', () => {
       expect(await loadsOf(5, 'a1', 'a2')).toEqual(isAnother ? ['a1'] : [])
     },
   )
+
+  test('a read that another server answers than was asked, which has not heard of the last changes', async () => {
+    const { inner, process, clock } = await filled()
+    const { store, old } = answeringOld(shardedStore(inner, ['a', 'b', 't']))
+    const { items, loads, cache } = await process({}, store)
+    old.bytes = await openSession(inner, { namespace: 'test', clock }).session.read(items.key('a1'))
+    await items.invalidate('a1')
+    store.freeze('a')
+    const late = watched(items.get('a1'))
+    await clock.advance(10)
+    // On its way the client finds the one that has taken over.
+    store.move('a', 'c')
+    store.thaw('a')
+    await clock.advance(10)
+    expect(late.state).toBe('resolved')
+    expect(loads).toEqual(['a1'])
+    old.bytes = undefined
+    await clock.advance('5s')
+    expect(cache.health().status).toBe('ok')
+  })
 
   test('a process that begins without the tags’ believes nothing, and comes round', async () => {
     const { inner, process, clock } = await filled()

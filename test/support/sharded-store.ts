@@ -31,8 +31,7 @@ for (const name of ['acquire', 'publish', 'touch', 'renew', 'release', 'fail', '
 export function shardedStore(inner: Store, servers: readonly string[]): ShardedStore {
   const frozen = new Map<string, { readonly thawed: Promise<void>; thaw(): void }>()
   const moved = new Map<string, string>()
-  /** Nobody has asked them yet. */
-  const replaced = new Set<string>()
+  const replaced = new Map<string, number>()
   const asked = new Map<string, number>()
   const serverOf = (site: Site): string => {
     // Of a resource's key, the part that the caller has named.
@@ -59,7 +58,8 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
           servers: () => servers.map((name) => moved.get(name) ?? name),
           serverOf,
           ping: (site: Site) => pass(serverOf(site)),
-          isAnother: async (server: string) => replaced.delete(server),
+          lastKnown: (server: string) => replaced.get(server) ?? 0,
+          identify: async (server: string) => replaced.get(server) ?? 0,
           received: () => 0,
           reconnect: () => {},
         },
@@ -91,7 +91,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
       frozen.get(server)?.thaw()
       frozen.delete(server)
     },
-    replace: (server) => void replaced.add(server),
+    replace: (server) => void replaced.set(server, (replaced.get(server) ?? 0) + 1),
     move: (from, to) => void moved.set(from, to),
     asked: (server) => asked.get(server) ?? 0,
   }
