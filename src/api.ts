@@ -73,8 +73,18 @@ export interface CacheOptions
       outageTtl: Duration
       /** The in-process tier. `ttl`: upper bound for an entry's age here. Default `{ maxEntries: 10_000, maxBytes: '64MiB' }`. */
       memory: Opt<{ maxEntries: number; maxBytes: Bytes; ttl: Duration }> | false
-      /** Loads at once in this process (`'adaptive'` is 64 for now), and how long one more may queue. Default `{ concurrency: 'adaptive', queue: '5s' }`. */
-      limit: Opt<{ concurrency: number | 'adaptive'; queue: Duration }>
+      /**
+       * What the source is given. `concurrency`: loads at once in this process; `'adaptive'` begins
+       * at 64 and learns what the source copes with, from 8 to 256, by latency, timeouts and
+       * failures (an object has other bounds). `queue`: how long one more load may wait before
+       * `OVERLOADED`. `perSecond`: loads that begin in the whole fleet; of each process while the
+       * store is gone. Default `{ concurrency: 'adaptive', queue: '5s' }`.
+       */
+      limit: Opt<{
+        concurrency: number | 'adaptive' | Opt<{ initial: number; min: number; max: number }>
+        queue: Duration
+        perSecond: number
+      }>
       /** `false`: keep nothing, but still share, limit and freeze. Default `true`. */
       enabled: boolean
       /** Is given every background refresh, and what goes on after the answer (serverless platforms). */

@@ -5,6 +5,7 @@
  */
 
 import type { Label } from './core/labels.ts'
+import type { Tokens } from './core/token-bucket.ts'
 
 /** Marks what breakwater's own factories have made. Registered, so that two copies of us agree. */
 export const port: unique symbol = Symbol.for('breakwater.port') as never
@@ -94,6 +95,8 @@ export interface StoreSession {
   epochs(request: EpochsRequest): Promise<EpochNews>
   /** Invalidates, expires or lets settle by tag, at the same price for any number of entries; tells everyone. */
   bump(request: BumpRequest): Promise<Bumped>
+  /** Of the bucket that says how many loads may begin per second in the whole fleet. */
+  tokens(request: TokensRequest): Promise<Tokens>
   /**
    * Sends beat `n` to this session's own ears, through every master, and brings the store's time and
    * news of tags where asked. Settles when any master has answered: one that does not is told of by
@@ -196,6 +199,12 @@ export interface WriteRequest {
   readonly stamp: Token
   /** Store's time in ms after which this write must not land any more. */
   readonly notAfter: number
+}
+
+export interface TokensRequest {
+  /** At least 1. */
+  readonly wanted: number
+  readonly perSecond: number
 }
 
 export interface Beat {

@@ -8,9 +8,10 @@
  */
 import { types } from 'node:util'
 import type { BatchContext, EntryContext, LoadContext } from '../api.ts'
+import type { Ending } from '../core/adaptive-limit.ts'
 import { BreakwaterError, describe } from '../core/errors.ts'
 import { deferred, type Deferred } from '../flight/deferred.ts'
-import { noPlace, type Place } from '../flight/limiter.ts'
+import type { Place } from '../flight/limiter.ts'
 import { inside, outside, ridesOn, thisContext, waitFor, type Waitable } from '../flight/nesting.ts'
 import type { Engine, Flying, Source } from './engine.ts'
 import { sharedPlace } from './shared-place.ts'
@@ -160,16 +161,24 @@ export class Batch {
   async #queue(waiting: readonly Seat[]): Promise<Place> {
     const { limiter, clock } = this.#engine
     const flights = waiting.map(({ flight }) => flight)
-    if (flights.some((flight) => flight.hurried || ridesOn(this.#engine, flight))) return noPlace
-    const entered = limiter.enter(waiting[0]!.key, clock.now() + limiter.queueMs)
+    if (flights.some((flight) => flight.hurried || ridesOn(this.#engine, flight)))
+      return limiter.ride()
+    const isBackground = flights.every(
+      ({ purpose, isWanted }) => purpose === 'background' && !isWanted,
+    )
+    const until = clock.now() + limiter.queueMs
+    const entered = limiter.enter({ key: waiting[0]!.key, until, isBackground })
     if (!('place' in entered)) return entered
-    for (const { controls } of flights) controls.hurry = () => entered.ride()
+    for (const { controls } of flights) {
+      controls.hurry = () => entered.ride()
+      controls.wanted = () => entered.promote()
+    }
     this.#cancel = () => entered.cancel(new Error('nobody waits for it any more'))
     try {
       return await entered.place
     } finally {
       this.#cancel = undefined
-      for (const { controls } of flights) controls.hurry = undefined
+      for (const { controls } of flights) controls.hurry = controls.wanted = undefined
     }
   }
 
@@ -182,6 +191,12 @@ export class Batch {
     // Its own in the eyes of what it calls: it goes on although single flights have ended.
     const flights = all.map(({ flight }) => flight)
     const load = new CommonLoad(this.#engine, lead.flight, flights)
+    const { limiter, clock } = this.#engine
+    const startedAt = clock.now()
+    const told = (how: Ending): void => {
+      if (load.over) return
+      limiter.ended({ name: `${this.#loader.source.name} (many)`, startedAt, how })
+    }
     const ends = all.map(({ flight }) => waitFor(flight, load))
     try {
       const args = Object.freeze(all.map(({ arg }) => arg))
@@ -189,6 +204,7 @@ export class Batch {
       const many = await lead.inContext(() =>
         inside(load, async () => this.#loader.loadMany(args, ctx)),
       )
+      told('answered')
       const results = await Promise.allSettled(this.#match(all, many))
       for (const [n, { result }] of all.entries()) {
         const one = results[n]!
@@ -197,6 +213,7 @@ export class Batch {
         else result.resolve(one.value)
       }
     } catch (error) {
+      if (!(error instanceof BreakwaterError)) told('failed')
       for (const { result } of all) result.reject(error)
     } finally {
       load.ended = true

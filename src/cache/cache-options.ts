@@ -1,11 +1,12 @@
 /** The options that only a cache has: its tiers, its limits, its clock. Each checked by itself. */
+import type { AdaptiveBounds } from '../core/adaptive-limit.ts'
 import { byteSize } from '../core/byte-size.ts'
 import { durationMs } from '../core/duration.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { longestTimerMs } from '../core/lifetime.ts'
 import { port } from '../ports.ts'
 import type { Clock, StorePort } from '../ports.ts'
-import { adaptiveConcurrency, cacheDefaults } from './option-defaults.ts'
+import { adaptive, cacheDefaults } from './option-defaults.ts'
 import { checkNames } from './option-names.ts'
 import type { Level } from './option-names.ts'
 
@@ -16,17 +17,18 @@ export interface MemoryRules {
 }
 
 export interface LimitRules {
-  readonly concurrency: number
+  /** A fixed number, or what it may become by itself. */
+  readonly concurrency: number | AdaptiveBounds
   readonly queueMs: number
+  readonly perSecond: number | undefined
 }
 
 export type WaitUntil = (work: Promise<unknown>) => void
 
 const memoryLevel: Level = { names: new Set(['maxEntries', 'maxBytes', 'ttl']) }
-const limitLevel: Level = {
-  names: new Set(['concurrency', 'queue']),
-  later: new Set(['perSecond']),
-}
+const limitLevel: Level = { names: new Set(['concurrency', 'queue', 'perSecond']) }
+const adaptiveLevel: Level = { names: new Set(['initial', 'min', 'max']) }
+
 export function namespaceOf(given: unknown): string {
   if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given
   throw invalidOption('namespace', '1 to 64 characters of A–Z, a–z, 0–9, dot, _ and -', given)
@@ -62,12 +64,37 @@ export function limitRules(given: unknown): LimitRules {
   const { concurrency = cacheDefaults.limit.concurrency, queue = cacheDefaults.limit.queue } =
     options
   return Object.freeze({
-    concurrency:
-      concurrency === 'adaptive'
-        ? adaptiveConcurrency
-        : count(concurrency, 'limit.concurrency', " or 'adaptive'"),
+    concurrency: concurrencyOf(concurrency),
     queueMs: durationMs(queue, 'limit.queue', { allowZero: true }),
+    perSecond: perSecondOf(options['perSecond']),
   })
+}
+
+function concurrencyOf(given: unknown): number | AdaptiveBounds {
+  if (given === 'adaptive') return adaptive
+  const option = 'limit.concurrency'
+  if (typeof given !== 'object' || given === null) {
+    return count(given, option, " or 'adaptive'")
+  }
+  const bounds = checkNames(given, adaptiveLevel, `${option}.`)
+  const bound = (name: keyof AdaptiveBounds): number | undefined =>
+    bounds[name] === undefined ? undefined : count(bounds[name], `${option}.${name}`)
+  const [initial, min, max] = [bound('initial'), bound('min'), bound('max')]
+  // What is not said gives way to what is.
+  const low = min ?? Math.min(adaptive.min, initial ?? Infinity, max ?? Infinity)
+  const high = max ?? Math.max(adaptive.max, initial ?? 0, low)
+  const start = initial ?? Math.min(high, Math.max(low, adaptive.initial))
+  if (low <= start && start <= high) return { initial: start, min: low, max: high }
+  throw new BreakwaterError(
+    'INVALID_OPTION',
+    `${option}: expected min ≤ initial ≤ max, got ${low}, ${start} and ${high}`,
+  )
+}
+
+function perSecondOf(given: unknown): number | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'number' && given > 0 && given < Infinity) return given
+  throw invalidOption('limit.perSecond', 'a number greater than 0', given)
 }
 
 function count(given: unknown, option: string, or = ''): number {

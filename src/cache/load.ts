@@ -6,7 +6,7 @@
 import { mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
-import { noPlace, type Place } from '../flight/limiter.ts'
+import type { Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
 import { countLoad, countUnleased } from './count.ts'
 import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
@@ -128,11 +128,14 @@ async function queue(
     if (engine.flights.isCrowded(target.key)) seat?.leave()
     if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
     if (seat?.isIn === true) return withTurn(await seat.arrive(signal), endTurn)
-    if (flight.hurried || ridesOn(engine, flight)) return withTurn(noPlace, endTurn)
+    if (flight.hurried || ridesOn(engine, flight)) return withTurn(engine.limiter.ride(), endTurn)
     flight.queueUntil ??= engine.clock.now() + engine.limiter.queueMs
-    const entered = engine.limiter.enter(target.key, flight.queueUntil)
+    const isBackground = flight.purpose === 'background' && !flight.isWanted
+    const turn = { key: target.key, until: flight.queueUntil, isBackground }
+    const entered = engine.limiter.enter(turn)
     if (!('place' in entered)) return withTurn(entered, endTurn)
     controls.hurry = () => entered.ride()
+    controls.wanted = () => entered.promote()
     const cancel = (): void => entered.cancel(signal.reason)
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel, { once: true })
@@ -145,6 +148,7 @@ async function queue(
     throw error
   } finally {
     controls.hurry = undefined
+    controls.wanted = undefined
   }
 }
 
@@ -155,8 +159,8 @@ function withTurn(place: Place, endTurn: () => void): Place {
       place.leave()
       endTurn()
     },
-    abandon: (ended) => {
-      place.abandon(ended)
+    abandon: (ended, forgetMs) => {
+      place.abandon(ended, forgetMs)
       endTurn()
     },
   }

@@ -27,5 +27,5 @@ export const cacheDefaults = {
   enabled: true,
 } as const
 
-/** What `'adaptive'` is for now. */
-export const adaptiveConcurrency = 64
+/** What `'adaptive'` is. */
+export const adaptive = { initial: 64, min: 8, max: 256 } as const

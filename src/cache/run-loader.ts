@@ -3,6 +3,7 @@
  * before the first promise is a rejection like any other; a loader that never settles loses its
  * place at the deadline and is counted as abandoned.
  */
+import type { Ending } from '../core/adaptive-limit.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Place } from '../flight/limiter.ts'
 import { inside, outside } from '../flight/nesting.ts'
@@ -10,6 +11,7 @@ import type { Engine, Flying, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { holds } from './keep.ts'
 import { loadContext, type Said } from './load-context.ts'
+import type { EntryRules } from './options.ts'
 
 export interface Ran {
   readonly value: unknown
@@ -66,15 +68,48 @@ export async function runLoader({ engine, work, flight, place, controller }: Run
   let ended = false
   const settled = result.finally(() => (ended = true))
   settled.catch(() => {})
+  const told = (how: Ending): void => {
+    // Of a common load its batch tells.
+    if (seat?.isIn === true && how !== 'timedOut') return
+    engine.limiter.ended({ name: source.name, startedAt, how })
+  }
   try {
     const value = await firstOf(settled, controller.signal)
+    told('answered')
     return { value, said, previous, startedAt, asOf, tick, endedAt: clock.now() }
+  } catch (error) {
+    const how = endingOf(error, { rules, key, isGivenUp: !ended })
+    if (how !== undefined) told(how)
+    throw error
   } finally {
     stop()
     flight.over = true
     outside()
     if (ended) place.leave()
-    else place.abandon(settled)
+    else {
+      source.counters.abandoned++
+      place.abandon(settled, rules.loadTimeoutMs * forgottenAfter)
+    }
+  }
+}
+
+/** So many of its deadlines later an abandoned load counts as one that will never end. */
+const forgottenAfter = 10
+
+/** What it says of the source; `undefined`: nothing, it was left, or the cache itself refused. */
+function endingOf(
+  error: unknown,
+  of: { readonly rules: EntryRules; readonly key: string; readonly isGivenUp: boolean },
+): Ending | undefined {
+  if (error instanceof BreakwaterError) {
+    const isOwn = of.isGivenUp && error.code === 'LOAD_TIMEOUT' && error.key === of.key
+    return isOwn ? 'timedOut' : undefined
+  }
+  if (of.isGivenUp) return undefined
+  try {
+    return of.rules.isFailure(error) ? 'failed' : 'answered'
+  } catch {
+    return 'failed'
   }
 }
 

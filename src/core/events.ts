@@ -49,6 +49,8 @@ export interface CacheEvents {
   invalidationsLost: { readonly remembered: number }
   /** The breaker in front of the store; of a cluster, before the master that `server` names. */
   breaker: { readonly state: 'closed' | 'open'; readonly server?: string }
+  /** The adaptive limit has changed: so many loads at once in this process. */
+  limit: { readonly concurrency: number }
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
 }
@@ -66,6 +68,7 @@ export const eventNames = [
   'storeFailed',
   'invalidationsLost',
   'breaker',
+  'limit',
   'bus',
 ] as const satisfies readonly (keyof CacheEvents)[]
 
@@ -102,6 +105,8 @@ export interface Counters {
   unstorable: number
   unreadable: number
   overloaded: number
+  /** Loads that were given up at their deadline and went on. */
+  abandoned: number
 }
 
 export function newCounters(): Counters {
@@ -111,5 +116,6 @@ export function newCounters(): Counters {
     unleasedWaited: 0, unleasedStore: 0, unleasedNolease: 0, unleasedUncacheable: 0,
     unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,
     invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0,
+    abandoned: 0,
   } // prettier-ignore
 }

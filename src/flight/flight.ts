@@ -43,6 +43,8 @@ export interface Controls {
   abandoned: (() => void) | undefined
   /** Stops the load that runs, with a reason. */
   stop: ((reason: unknown) => void) | undefined
+  /** A first caller has joined. */
+  wanted: (() => void) | undefined
   /** Lets a load that queues begin at once: one who holds a place waits for it. */
   hurry: (() => void) | undefined
   /** What the work knows of an older value is stale or unusable from now on. */
@@ -61,6 +63,7 @@ export class Flight<A, W> implements Waitable {
   readonly controls: Controls = {
     abandoned: undefined,
     stop: undefined,
+    wanted: undefined,
     hurry: undefined,
     outdated: undefined,
   }
@@ -126,7 +129,7 @@ export class Flight<A, W> implements Waitable {
       softMs === undefined &&
       parent === undefined
     ) {
-      this.#callers++ // never leaves: no book-keeping for the ordinary call
+      this.#come() // never leaves: no book-keeping for the ordinary call
       return this.#result.promise
     }
     return this.#joinAndLeave(options, parent)
@@ -142,7 +145,7 @@ export class Flight<A, W> implements Waitable {
         this.controls.hurry?.()
       }
     }
-    this.#callers++
+    this.#come()
     try {
       return await new Promise<A>((resolve, reject) => {
         this.#result.promise.then(resolve, reject)
@@ -176,6 +179,10 @@ export class Flight<A, W> implements Waitable {
     } finally {
       for (const end of ends) end()
     }
+  }
+
+  #come(): void {
+    if (this.#callers++ === 0) this.controls.wanted?.()
   }
 
   resolve(answer: A): void {

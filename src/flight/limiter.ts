@@ -1,42 +1,91 @@
 /**
  * How many loads run at once in this process, and how long one more may queue: losing the cache
- * must never hand its herd to the source. A load that was given up at its deadline and still runs
- * leaves its place, and is counted as abandoned; as many abandoned as places, and nothing more is
- * started until some of them end (a hung source is not helped by more of the same).
+ * must never hand its herd to the source. Who waits for a load goes before a refresh in the
+ * background, for which a quarter of the places is out of reach.
+ *
+ * A load that was given up at its deadline and still runs leaves its place, and is counted as
+ * abandoned; as many abandoned as places, and nothing more is started until some of them end (a hung
+ * source is not helped by more of the same).
  */
+import type { Ended } from '../core/adaptive-limit.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Clock } from '../ports.ts'
+import type { Rate } from './rate.ts'
+import { Turns } from './turns.ts'
 
 /** One place. Exactly one of the two ends it; further calls do nothing. */
 export interface Place {
   leave(): void
-  /** The load goes on although nobody waits for it any more; `ended` settles when it does. */
-  abandon(ended: Promise<unknown>): void
+  /**
+   * The load goes on although nobody waits for it any more; `ended` settles when it does. After
+   * `forgetMs` it counts as one that never ends, and no longer.
+   */
+  abandon(ended: Promise<unknown>, forgetMs: number): void
 }
 
 /** For a load that rides on its parent's place. */
-export const noPlace: Place = { leave: () => {}, abandon: () => {} }
+const noPlace: Place = { leave: () => {}, abandon: () => {} }
 
 /** A turn in the queue. */
 export interface Queued {
   readonly place: Promise<Place>
   /** Begins without a place of its own: one who holds a place waits for it. */
   ride(): void
+  /** A caller waits for it: it is no longer in the background. */
+  promote(): void
   cancel(reason: unknown): void
 }
 
-export class Limiter {
-  readonly #clock: Clock
-  readonly #places: number
+/** How many places there are; what is told of loads that have ended may change it. */
+export interface Places {
+  readonly limit: number
+  ended(load: Ended): void
+}
+
+export function fixedPlaces(limit: number): Places {
+  return { limit, ended: () => {} }
+}
+
+export interface LimiterOptions {
+  readonly clock: Clock
   readonly queueMs: number
-  readonly #queue = new Set<(place: Place) => void>()
+  readonly places: Places
+  readonly rate: Rate | undefined
+  /** There are more places than before, or fewer. */
+  onLimit(limit: number): void
+}
+
+export interface Entering {
+  readonly key: string
+  /** When its time in the queue is over. */
+  readonly until: number
+  readonly isBackground: boolean
+}
+
+interface Turn {
+  admit(place: Place): void
+}
+
+const shareOfBackground = 3 / 4
+
+export class Limiter {
+  readonly queueMs: number
+  readonly #clock: Clock
+  readonly #places: Places
+  readonly #rate: Rate | undefined
+  readonly #onLimit: LimiterOptions['onLimit']
+  readonly #callers = new Turns<Turn>()
+  readonly #background = new Turns<Turn>()
   #running = 0
+  #runningInBackground = 0
   #abandoned = 0
 
-  constructor(clock: Clock, places: number, queueMs: number) {
+  constructor({ clock, queueMs, places, rate, onLimit }: LimiterOptions) {
     this.#clock = clock
-    this.#places = places
     this.queueMs = queueMs
+    this.#places = places
+    this.#rate = rate
+    this.#onLimit = onLimit
   }
 
   get running(): number {
@@ -44,7 +93,7 @@ export class Limiter {
   }
 
   get queued(): number {
-    return this.#queue.size
+    return this.#callers.size + this.#background.size
   }
 
   get abandoned(): number {
@@ -52,69 +101,122 @@ export class Limiter {
   }
 
   /** A place where one is free, else a turn, which ends with `OVERLOADED` at the queue's deadline. */
-  enter(key: string, until: number): Place | Queued {
-    if (this.#abandoned >= this.#places) {
+  enter({ key, until, isBackground }: Entering): Place | Queued {
+    if (this.#abandoned >= this.#places.limit) {
       throw overloaded(key, `${this.#abandoned} abandoned loads are still running`)
     }
-    if (this.#running < this.#places && this.#queue.size === 0) return this.#take()
+    const ahead = isBackground ? this.queued : this.#callers.size
+    if (ahead === 0 && this.#hasRoom(isBackground) && this.#rate?.take() !== false) {
+      return this.#take(isBackground)
+    }
     const leftMs = until - this.#clock.now()
     if (leftMs <= 0) throw overloaded(key, `${this.#running} loads are running`)
-    return this.#wait(key, leftMs)
+    const queued = this.#wait(key, leftMs, isBackground)
+    this.next()
+    return queued
   }
 
-  #wait(key: string, ms: number): Queued {
+  /** For a load that is made inside another one. */
+  ride(): Place {
+    this.#rate?.spend()
+    return noPlace
+  }
+
+  /** A load has ended that had begun then, or was given up. Told before its place is left. */
+  ended(load: Omit<Ended, 'now' | 'running'>): void {
+    const { limit } = this.#places
+    this.#places.ended({ ...load, now: this.#clock.now(), running: this.#running })
+    if (this.#places.limit === limit) return
+    this.#onLimit(this.#places.limit)
+    this.next()
+  }
+
+  /** Whoever may begin now begins: there are more places, or more may begin in this second. */
+  next(): void {
+    const now = this.#clock.now()
+    for (;;) {
+      const isBackground = this.#callers.size === 0
+      const turn = (isBackground ? this.#background : this.#callers).next(now)
+      if (turn === undefined) return this.#rate?.rest()
+      if (!this.#hasRoom(isBackground)) return
+      if (this.#rate?.take() === false) return this.#rate.want(this.queued)
+      turn.admit(this.#take(isBackground))
+    }
+  }
+
+  #hasRoom(isBackground: boolean): boolean {
+    const { limit } = this.#places
+    if (this.#running >= limit || this.#abandoned >= limit) return false
+    if (!isBackground) return true
+    return this.#runningInBackground < Math.max(1, Math.floor(limit * shareOfBackground))
+  }
+
+  #wait(key: string, ms: number, isBackground: boolean): Queued {
+    const callers = this.#callers
+    const background = this.#background
     let ride!: () => void
+    let promote!: () => void
     let cancel!: (reason: unknown) => void
     const place = new Promise<Place>((resolve, reject) => {
       const stop = this.#clock.after(ms, () => {
         cancel(overloaded(key, `waited ${this.queueMs} ms behind ${this.#running} running loads`))
       })
-      const admit = (given: Place): void => {
+      const leave = (): boolean => {
         stop()
-        this.#queue.delete(admit)
-        resolve(given)
+        return callers.remove(turn) || background.remove(turn)
       }
-      ride = () => admit(noPlace)
+      const turn: Turn = {
+        admit: (given) => {
+          leave()
+          resolve(given)
+        },
+      }
+      ride = () => {
+        if (leave()) resolve(this.ride())
+      }
+      promote = () => {
+        if (!background.remove(turn)) return
+        callers.add(turn, this.#clock.now())
+        this.next()
+      }
       cancel = (reason) => {
-        stop()
-        this.#queue.delete(admit)
-        reject(reason)
+        if (leave()) reject(reason)
       }
-      this.#queue.add(admit)
+      ;(isBackground ? background : callers).add(turn, this.#clock.now())
     })
-    return { place, ride, cancel }
+    return { place, ride, promote, cancel }
   }
 
-  #take(): Place {
+  #take(isBackground: boolean): Place {
     this.#running++
+    if (isBackground) this.#runningInBackground++
     let held = true
     const end = (): boolean => {
       if (!held) return false
       held = false
       this.#running--
+      if (isBackground) this.#runningInBackground--
       return true
     }
     return {
       leave: () => {
-        if (end()) this.#next()
+        if (end()) this.next()
       },
-      abandon: (ended) => {
+      abandon: (ended, forgetMs) => {
         if (!end()) return
         this.#abandoned++
+        let counts = true
         const over = (): void => {
+          if (!counts) return
+          counts = false
+          forget()
           this.#abandoned--
-          this.#next()
+          this.next()
         }
+        const forget = this.#clock.after(forgetMs, over)
         ended.then(over, over)
-        this.#next()
+        this.next()
       },
-    }
-  }
-
-  #next(): void {
-    for (const admit of this.#queue) {
-      if (this.#running >= this.#places || this.#abandoned >= this.#places) return
-      admit(this.#take())
     }
   }
 }

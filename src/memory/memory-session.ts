@@ -1,4 +1,5 @@
 /** One cache's session with a memory store: each operation is one step that nothing interrupts. */
+import type { Tokens } from '../core/token-bucket.ts'
 import type {
   Acquired,
   AcquireRequest,
@@ -15,6 +16,7 @@ import type {
   StoreScope,
   StoreSession,
   Token,
+  TokensRequest,
   TouchRequest,
   WriteRequest,
 } from '../ports.ts'
@@ -182,6 +184,10 @@ export class MemorySession implements StoreSession {
     const { id, kind, labels } = request
     this.#space.tell({ type: 'bumped', id, kind, labels: [...labels], ...bumped })
     return bumped
+  }
+
+  async tokens({ wanted, perSecond }: TokensRequest): Promise<Tokens> {
+    return this.#space.bucket(perSecond).take(wanted, this.#now())
   }
 
   async beat(n: number, asked?: EpochsRequest): Promise<Beat> {

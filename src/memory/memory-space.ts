@@ -2,6 +2,7 @@
  * What one namespace of a memory store holds, and who listens to it. Messages are delivered later
  * (a microtask each), in the order in which they were sent, to every session.
  */
+import { TokenBucket } from '../core/token-bucket.ts'
 import type { BusMessage, StoreScope } from '../ports.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { Lease } from './lease.ts'
@@ -11,6 +12,7 @@ export class MemorySpace {
   readonly frames = new ExpiringMap<Uint8Array>()
   readonly leases = new ExpiringMap<Lease>()
   readonly tags = new MemoryTags()
+  readonly #buckets = new Map<number, TokenBucket>()
   readonly #listeners = new Set<StoreScope>()
 
   join(scope: StoreScope): () => void {
@@ -21,6 +23,13 @@ export class MemorySpace {
     return () => {
       this.#listeners.delete(scope)
     }
+  }
+
+  /** All who name the same rate share it. */
+  bucket(perSecond: number): TokenBucket {
+    let bucket = this.#buckets.get(perSecond)
+    if (bucket === undefined) this.#buckets.set(perSecond, (bucket = new TokenBucket(perSecond)))
+    return bucket
   }
 
   /** To everyone, the sender too. */

@@ -11,6 +11,8 @@ export interface Layout {
   leaseKey(key: string): string
   /** Epochs of tags, and what is settling: in one slot, where no entry can be. */
   readonly tagKeys: readonly string[]
+  /** How many loads may begin now, in the whole fleet; in the same slot. */
+  readonly tokensKey: string
   /** Everyone's of this namespace. */
   readonly channel: string
   /** This session's alone, for its beats. */
@@ -26,11 +28,13 @@ export interface Place {
 
 export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
   const start = `bw:${namespace}:{`
+  // No key of a user's is escaped to a `%` before these letters.
+  const own = `${start}${namespace}%tags}`
   return {
     frameKey: (key) => `${start}${hashTag(key)}}:v`,
     leaseKey: (key) => `${start}${hashTag(key)}}:l`,
-    // No key of a user's is escaped to a `%` before these letters.
-    tagKeys: ['e', 's'].map((what) => `bw:${namespace}:{${namespace}%tags}:${what}`),
+    tagKeys: [`${own}:e`, `${own}:s`],
+    tokensKey: `${own}:t`,
     channel: `bw:${namespace}:${db}:${keyPrefix}`,
     ownChannel: `bw:${namespace}:${db}@${id}:${keyPrefix}`,
   }

@@ -2,6 +2,7 @@
  * Replies of the scripts, as every client and protocol gives them: text as bytes; integers as
  * numbers, as text (`stringNumbers`) or as bytes.
  */
+import type { Tokens } from '../core/token-bucket.ts'
 import type { Acquired, Bumped, EpochNews, Mark } from '../ports.ts'
 
 export function readAcquired(reply: unknown): Acquired {
@@ -46,6 +47,11 @@ function pairs(reply: unknown): (readonly [string, number])[] {
   const made: (readonly [string, number])[] = []
   for (let n = 0; n + 1 < list.length; n += 2) made.push([text(list[n]), number(list[n + 1])])
   return made
+}
+
+export function readTokens(reply: unknown): Tokens {
+  const [granted, waitMs] = reply as readonly unknown[]
+  return { granted: number(granted), waitMs: number(waitMs) }
 }
 
 export function readBumped(reply: unknown): Bumped {

@@ -72,6 +72,13 @@ export const scripts = {
     keys: 1,
     argv: ["token","leaseMs"],
   },
+  tokens: {
+    name: "tokens",
+    source: "local wanted, perSecond, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])\nlocal time = redis.call('TIME')\nlocal now = time[1] * 1000 + time[2] / 1000\nlocal state = redis.pcall('GET', KEYS[1])\nlocal tokens, at\nif type(state) == 'string' then tokens, at = string.match(state, '^(%S+) (%S+)$') end\ntokens = tonumber(tokens or burst) + math.max(0, now - (at or now)) * perSecond / 1000\ntokens = math.min(burst, tokens)\nlocal granted = math.min(wanted, math.floor(tokens))\ntokens = tokens - granted\nlocal fullIn = math.ceil((burst - tokens) * 1000 / perSecond) + 1000\nredis.call('SET', KEYS[1], string.format('%.6f %.3f', tokens, now), 'PX', string.format('%.0f', fullIn))\nlocal wait = 0\nif granted < wanted then wait = math.ceil((1 - tokens) * 1000 / perSecond) end\nreturn { granted, wait }",
+    sha1: "cf68c6190ff67e03c381c0c611e6eed61a63b641",
+    keys: 1,
+    argv: ["wanted","perSecond","burst"],
+  },
   touch: {
     name: "touch",
     source: "local record = redis.pcall('GET', KEYS[2])\nlocal holder, awaited\nif type(record) == 'string' then\nholder, awaited = string.match(record, '^bw1 (%S+) (%d+) ')\nend\nlocal top = redis.pcall('GETRANGE', KEYS[1], 0, 41)\nlocal stamp = nil\nif type(top) == 'string' and #top == 42 and string.sub(top, 1, 3) == 'bw\\001' then\nstamp = string.sub(top, 21, 42)\nend\nif holder ~= ARGV[1] then return stamp == ARGV[1] and 'ok' or 'fenced' end\nif stamp ~= ARGV[4] then return 'gone' end\nlocal old = redis.call('GET', KEYS[1])\nlocal frame = ARGV[3] .. string.sub(old, struct.unpack('>I4', old, 5) + 1)\nlocal done = redis.pcall('SET', KEYS[1], frame, 'PX', ARGV[2])\nredis.pcall('DEL', KEYS[2])\nlocal time = redis.call('TIME')\nif tonumber(awaited) > time[1] * 1000 + time[2] / 1000 then\nif #frame <= 1024 then\nredis.pcall('PUBLISH', ARGV[5], ARGV[6] .. frame)\nelseif done.err then\nredis.pcall('PUBLISH', ARGV[5], ARGV[7])\nelse\nredis.pcall('PUBLISH', ARGV[5], ARGV[6])\nend\nend\nif done.err then return done end\nreturn 'ok'",

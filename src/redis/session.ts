@@ -3,6 +3,7 @@
  * `lua/`, each one round trip. What an operation means is in ports.ts, how it stays atomic in its
  * script. Replies are bytes on every client and protocol; nothing here waits, queues or retries.
  */
+import { burstOf, type Tokens } from '../core/token-bucket.ts'
 import type {
   Acquired,
   AcquireRequest,
@@ -20,6 +21,7 @@ import type {
   StoreScope,
   StoreSession,
   Token,
+  TokensRequest,
   TouchRequest,
   WriteRequest,
 } from '../ports.ts'
@@ -36,7 +38,7 @@ import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
 import { refusalOf } from './refusal.ts'
-import { readAcquired, readBumped, readEpochs, text } from './reply.ts'
+import { readAcquired, readBumped, readEpochs, readTokens, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
@@ -189,6 +191,11 @@ export class RedisSession implements StoreSession {
     const bumped = readBumped(await this.#run(scripts.bump, { keys: this.#layout.tagKeys, args }))
     this.#demotion.accepted()
     return bumped
+  }
+
+  async tokens({ wanted, perSecond }: TokensRequest): Promise<Tokens> {
+    const args = [wanted, perSecond, burstOf(perSecond)].map(String)
+    return readTokens(await this.#run(scripts.tokens, { keys: [this.#layout.tokensKey], args }))
   }
 
   beat(n: number, asked?: EpochsRequest): Promise<Beat> {

@@ -21,7 +21,7 @@ type State =
 
 const operations = [
   'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'epochs', 'bump', 'beat',
+  'epochs', 'bump', 'tokens', 'beat',
 ] as const satisfies readonly (keyof StoreSession)[] // prettier-ignore
 
 /** Wraps a store made by `memoryStore()` or `redisStore()`. One switch for all caches on it. */

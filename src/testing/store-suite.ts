@@ -7,6 +7,7 @@ import { failureCases } from './store-failure-cases.ts'
 import { fillCases } from './store-fill-cases.ts'
 import { leaseCases } from './store-lease-cases.ts'
 import { tagCases } from './store-tag-cases.ts'
+import { tokenCases } from './store-token-cases.ts'
 import type { StoreCase } from './store-rig.ts'
 
 export type { StoreCase, StoreRig } from './store-rig.ts'
@@ -17,4 +18,5 @@ export const storeCases: readonly StoreCase[] = [
   ...fillCases,
   ...busCases,
   ...tagCases,
+  ...tokenCases,
 ]

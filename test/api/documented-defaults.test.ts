@@ -3,11 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import {
-  adaptiveConcurrency,
-  cacheDefaults,
-  entryDefaults,
-} from '../../src/cache/option-defaults.ts'
+import { adaptive, cacheDefaults, entryDefaults } from '../../src/cache/option-defaults.ts'
 
 const source = readFileSync(new URL('../../src/api.ts', import.meta.url), 'utf8')
 
@@ -15,8 +11,10 @@ const source = readFileSync(new URL('../../src/api.ts', import.meta.url), 'utf8'
 function documented(name: string): Map<string, string> {
   const from = source.indexOf(`export interface ${name}`)
   const body = source.slice(from, source.indexOf('\nexport ', from + 1))
-  const members = body.matchAll(/\/\*\* ((?:(?!\*\/)[^])*?) \*\/\s*(\w+)\??:/g)
-  return new Map([...members].map(([, text, option]) => [option!, text!]))
+  const members = body.matchAll(/\/\*\*\s+(?:\* )?((?:(?!\*\/)[^])*?)\s+\*\/\s*(\w+)\??:/g)
+  return new Map(
+    [...members].map(([, text, option]) => [option!, text!.replaceAll(/\s+\* /g, ' ')]),
+  )
 }
 
 /** What a docstring says after "Default": code between backticks, or the name of another option. */
@@ -53,7 +51,10 @@ describe('the defaults in the docstrings', () => {
   })
 
   it('say what adaptive is', () => {
-    expect(cache.get('limit')).toContain(`is ${adaptiveConcurrency} for now`)
+    const { initial, min, max } = adaptive
+    const text = cache.get('limit')
+    expect(text).toContain(`begins at ${initial} `)
+    expect(text).toContain(`from ${min} to ${max}`)
   })
 
   it.each(['memory', 'store'])('of a definition’s %s is that it is used', (option) => {

@@ -69,7 +69,11 @@ describe('a cache with nothing but namespace and ttl', () => {
       namespace: 'shop',
       store: undefined,
       memory: { maxEntries: 10_000, maxBytes: 64 * 1024 ** 2, ttlMs: undefined },
-      limit: { concurrency: 64, queueMs: 5_000 },
+      limit: {
+        concurrency: { initial: 64, min: 8, max: 256 },
+        queueMs: 5_000,
+        perSecond: undefined,
+      },
       storeTimeoutMs: 100,
       connectTimeoutMs: 2_000,
       outageTtlMs: 5_000,
@@ -92,7 +96,7 @@ describe('a cache with nothing but namespace and ttl', () => {
     expect(
       cacheOf({ earlyRefresh: { beta: undefined }, memory: { ttl: undefined }, limit: {} }),
     ).toMatchObject({
-      limit: { concurrency: 64 },
+      limit: { concurrency: { initial: 64 } },
       entry: { earlyRefresh: { beta: 1, maxLead: 0.25 } },
     })
   })
@@ -142,7 +146,11 @@ describe('a value that is given', () => {
     },
     {
       given: { limit: { concurrency: 'adaptive' } },
-      expected: { limit: { concurrency: 64, queueMs: 5_000 } },
+      expected: { limit: { concurrency: { initial: 64, min: 8, max: 256 }, queueMs: 5_000 } },
+    },
+    {
+      given: { limit: { concurrency: { max: 20 }, perSecond: 0.5 } },
+      expected: { limit: { concurrency: { initial: 20, min: 8, max: 20 }, perSecond: 0.5 } },
     },
     {
       given: { storeTimeout: 20, connectTimeout: 0, outageTtl: '1s' },
@@ -408,10 +416,6 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
     { given: { fallback: () => 1 }, says: 'fallback: is an option of a definition' },
     { given: { tags: ['a'] }, says: 'tags: is an option of a definition' },
     { given: { precompute: false }, says: 'precompute: not available yet in this version' },
-    {
-      given: { limit: { perSecond: 5 } },
-      says: 'limit.perSecond: not available yet in this version',
-    },
     { given: { compress: true }, says: 'compress: not available yet in this version' },
     { given: { compress: { over: 5 } }, says: 'compress: not available yet in this version' },
   ])('of the cache: $says', ({ given, says }) => {

@@ -4,11 +4,7 @@ import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { entryDefaultNames, entryNames } from '../../src/cache/entry-rules.ts'
-import {
-  adaptiveConcurrency,
-  cacheDefaults,
-  entryDefaults,
-} from '../../src/cache/option-defaults.ts'
+import { adaptive, cacheDefaults, entryDefaults } from '../../src/cache/option-defaults.ts'
 import { eventNames } from '../../src/core/events.ts'
 
 const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
@@ -48,7 +44,8 @@ describe('docs/options.md', () => {
   })
 
   it('says what adaptive is', () => {
-    expect(page).toContain(`\`'adaptive'\` is ${adaptiveConcurrency} for now`)
+    const { initial, min, max } = adaptive
+    expect(page).toContain(`\`'adaptive'\` begins at ${initial}, between ${min} and ${max}`)
   })
 })
 

@@ -16,7 +16,7 @@ import type { SmallTags } from './small-tags.ts'
 
 export const gatedOperations = [
   'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'epochs', 'bump', 'beat',
+  'epochs', 'bump', 'tokens', 'beat',
 ] as const // prettier-ignore
 export type Gated = (typeof gatedOperations)[number]
 

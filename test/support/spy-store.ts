@@ -7,7 +7,7 @@ type Operation = Exclude<keyof StoreSession, 'ready' | 'hasBus' | 'close'>
 
 const operations: readonly Operation[] = [
   'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'epochs', 'bump', 'beat',
+  'epochs', 'bump', 'tokens', 'beat',
 ] // prettier-ignore
 
 export interface Spy {

@@ -1,0 +1,80 @@
+/**
+ * How many loads may begin per second, in the whole fleet: by a token bucket that the store keeps,
+ * and by one of this process's own while the store is not to be had. One question to the store is
+ * under way at a time, for all who wait.
+ */
+import { TokenBucket, type Tokens } from '../core/token-bucket.ts'
+import type { Clock } from '../ports.ts'
+
+export interface RateOptions {
+  readonly clock: Clock
+  readonly perSecond: number
+  /** The fleet's tokens; rejects, or `undefined`, where there are none to be had. */
+  ask(wanted: number): Promise<Tokens> | undefined
+  /** Runs in the cache's own context. */
+  detached<T>(run: () => T): T
+  /** Some have come, or it is time to ask again. */
+  onTokens(): void
+}
+
+export class Rate {
+  readonly #options: RateOptions
+  readonly #own: TokenBucket
+  /** Granted, and not used yet. Less than none: loads that could not wait began on credit. */
+  #tokens = 0
+  #isAsking = false
+  #stopWaiting: (() => void) | undefined
+
+  constructor(options: RateOptions) {
+    this.#options = options
+    this.#own = new TokenBucket(options.perSecond)
+  }
+
+  /** One of those at hand. */
+  take(): boolean {
+    if (this.#tokens < 1) return false
+    this.#tokens--
+    return true
+  }
+
+  spend(): void {
+    this.#tokens--
+  }
+
+  /** So many wait. */
+  want(waiting: number): void {
+    if (this.#isAsking || this.#stopWaiting !== undefined) return
+    const { clock, ask, detached } = this.#options
+    const wanted = waiting - this.#tokens
+    const asked = detached(() => ask(wanted))
+    if (asked === undefined) return this.#got(this.#own.take(wanted, clock.now()))
+    this.#isAsking = true
+    void asked
+      .catch(() => this.#own.take(wanted, clock.now()))
+      .then((tokens) => {
+        this.#isAsking = false
+        this.#got(tokens)
+      })
+  }
+
+  /** Nobody waits: what is left is given up, others may have use for it. */
+  rest(): void {
+    this.#tokens = Math.min(this.#tokens, 0)
+    this.#stopWaiting?.()
+    this.#stopWaiting = undefined
+  }
+
+  #got({ granted, waitMs }: Tokens): void {
+    const { clock, detached, onTokens } = this.#options
+    this.#tokens += granted
+    if (waitMs > 0) {
+      this.#stopWaiting = detached(() =>
+        clock.after(waitMs, () => {
+          this.#stopWaiting = undefined
+          onTokens()
+        }),
+      )
+    }
+    if (granted > 0) onTokens()
+  }
+}
