@@ -5,6 +5,7 @@
  */
 import type { BreakwaterError } from './core/errors.ts'
 import type { CacheEvents, Counters } from './core/events.ts'
+import type { Mode } from './core/modes.ts'
 import type { Clock, Codec, Store } from './ports.ts'
 
 export type Awaitable<T> = T | PromiseLike<T>
@@ -57,6 +58,14 @@ export interface EntryDefaults extends Opt<{
   maxBytes: Bytes
   /** May a stale value cover this error? False: it is an answer, not a failure. Default: all errors. */
   isFailure: (error: unknown) => boolean
+  /**
+   * How it is used for now, or a function that is asked at each call (of a flag system, say).
+   * `'bypass'`: around what is kept, to the source; nothing is stored, loads are still shared and
+   * limited. `'no-refresh'`: nothing is loaded in the background. `'stale-only'`: nothing is loaded
+   * at all, and what is kept is given within its windows, else `OVERLOADED`. `switchTo` comes before
+   * it. Default `'normal'`.
+   */
+  mode: Mode | (() => Mode | undefined)
 }> {}
 
 export interface CacheOptions
@@ -241,6 +250,8 @@ export interface Resource<Arg, Value> extends Addressed<Arg> {
   peek(arg: Arg): Promise<Peek<Value>>
   /** Fences loads in flight exactly as `invalidate` does. */
   set(arg: Arg, value: Value, options?: EntryOptions<Arg, Value>): Promise<void>
+  /** From the next call on, in this process; comes before the option `mode`, which `undefined` restores. */
+  switchTo(mode: Mode | undefined): void
 }
 
 export interface Cache extends Addressed<string>, AsyncDisposable {
@@ -263,6 +274,8 @@ export interface Cache extends Addressed<string>, AsyncDisposable {
   expireTags(tags: string | readonly string[]): Promise<void>
   /** Returns what removes the listener. A listener that throws harms nobody. */
   on<E extends keyof CacheEvents>(event: E, listener: (event: CacheEvents[E]) => void): () => void
+  /** The same for all definitions that are not switched by themselves, and for one-off keys. */
+  switchTo(mode: Mode | undefined): void
   /** Running totals per definition; one-off keys count as `''`. Synchronous, no I/O. */
   counters(): Readonly<Record<string, Readonly<Counters>>>
   /** A snapshot, synchronous, no I/O. `degraded` still serves. */

@@ -21,6 +21,7 @@ export function createCache(options: CacheOptions): Cache {
 export { parseDuration } from './core/duration.ts'
 export { BreakwaterError, type ErrorCode } from './core/errors.ts'
 export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './core/events.ts'
+export type { Mode } from './core/modes.ts'
 export type { Clock, Codec, Store } from './ports.ts'
 export type {
   Awaitable,

@@ -18,9 +18,10 @@ import { everything } from '../core/labels.ts'
 import { answered, isFallback } from './answer.ts'
 import { digest } from './digest.ts'
 import { addressed, changeByTag } from './addressed.ts'
-import { sourceOf, type Engine, type Target } from './engine.ts'
+import { around, sourceOf, type Engine, type Target } from './engine.ts'
 import { makeEngine, type Environment } from './make-engine.ts'
 import { closed } from './load.ts'
+import { modeOf, switchTo } from './modes.ts'
 import {
   checkEvent,
   resolveCacheOptions,
@@ -67,7 +68,8 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
     ): Promise<Value> {
       if (typeof load !== 'function') throw invalidOption('load', 'a function', load)
       const { rules: own, call } = resolveOneOff(rules.entry, options)
-      const source = own === rules.entry ? oneOff : sourceOf('', own, oneOff.counters)
+      const usual = own === rules.entry ? oneOff : sourceOf('', own, oneOff.counters)
+      const source = modeOf(engine, usual) === 'bypass' ? around(usual) : usual
       const target: Target = { key: keyFor(key), source, arg: key, load }
       const asked = { source, key: target.key, arg: key, call }
       const answer = await answered(engine, asked, () => read(engine, target, call))
@@ -96,6 +98,7 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       checkEvent(event, listener)
       return engine.listeners.on(event, listener)
     },
+    switchTo: (mode) => switchTo(engine, undefined, mode),
     counters: () => structuredClone(counters),
     health: () => health(engine),
     idle: () => engine.background.idle(),

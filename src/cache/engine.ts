@@ -16,6 +16,7 @@ import type { Hearing } from './hearing.ts'
 import type { Listeners } from './listeners.ts'
 import type { Looks } from './look.ts'
 import type { EntryRules } from './options.ts'
+import type { Switched } from './modes.ts'
 import type { Outbox } from './outbox.ts'
 import type { StoreAccess } from './store-access.ts'
 import type { Tags } from './tags.ts'
@@ -45,6 +46,7 @@ export interface Engine {
   /** Changes by tag that the store did not take. */
   readonly tagOutbox: Outbox
   readonly listeners: Listeners
+  readonly switched: Switched
   /** This process's share of every early-refresh draw. */
   readonly seed: number
   newToken(): Token
@@ -66,11 +68,18 @@ export interface Source {
   readonly counters: Counters
   /** What every entry of it can be changed by, whatever its own tags. */
   readonly labels: readonly Label[]
+  /** Goes around what is kept. */
+  readonly isAround: boolean
 }
 
 export function sourceOf(name: string, rules: EntryRules, counters: Counters): Source {
   const own = name === '' ? [everything] : [everything, resourceLabel(name)]
-  return { name, rules, counters, labels: [...own, ...rules.tags.fixed] }
+  return { name, rules, counters, labels: [...own, ...rules.tags.fixed], isAround: false }
+}
+
+/** The same, in no tier. */
+export function around(source: Source): Source {
+  return { ...source, rules: { ...source.rules, memory: false, store: false }, isAround: true }
 }
 
 /** One entry that somebody wants, and how to make it. */

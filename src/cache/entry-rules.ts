@@ -8,6 +8,7 @@ import { byteSize } from '../core/byte-size.ts'
 import { durationMs } from '../core/duration.ts'
 import type { EarlyRefresh } from '../core/early-refresh.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { isMode, modesInWords, type Mode } from '../core/modes.ts'
 import { port } from '../ports.ts'
 import type { CodecPort } from '../ports.ts'
 import type { Label } from '../core/labels.ts'
@@ -38,6 +39,7 @@ export interface EntryRules {
   readonly codec: CodecPort
   readonly maxBytes: number
   readonly isFailure: (error: unknown) => boolean
+  readonly mode: Mode | (() => unknown)
   readonly isNegative: (value: unknown) => boolean
   /** Whether it may be kept in the in-process tier, in the shared one. */
   readonly memory: boolean
@@ -84,6 +86,7 @@ const ofDefaults = [
   'codec',
   'maxBytes',
   'isFailure',
+  'mode',
 ]
 const ofEntries = ['isNegative', 'memory', 'store', 'fallback', 'errors', 'tags']
 
@@ -117,6 +120,7 @@ export function statedDefaults(codec: CodecPort): Stated {
     codec,
     maxBytes: 0,
     isFailure: () => true,
+    mode: 'normal',
     isNegative: (value) => value === null || value === undefined,
     memory: true,
     store: true,
@@ -152,6 +156,7 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     codec: codec(given['codec'], base.codec, prefix),
     maxBytes: maxBytes === undefined ? base.maxBytes : byteSize(maxBytes, `${prefix}maxBytes`),
     isFailure: aFunction(given['isFailure'], base.isFailure, `${prefix}isFailure`),
+    mode: mode(given['mode'], base.mode, `${prefix}mode`),
     isNegative: aFunction(given['isNegative'], base.isNegative, `${prefix}isNegative`),
     memory: aBoolean(given['memory'], base.memory, `${prefix}memory`),
     store: aBoolean(given['store'], base.store, `${prefix}store`),
@@ -244,6 +249,12 @@ function codec(given: unknown, before: CodecPort, prefix: string): CodecPort {
   const made = given as Partial<CodecPort> | null
   if (typeof made === 'object' && made?.[port] === 'codec') return made as CodecPort
   throw invalidOption(`${prefix}codec`, 'what json() or msgpack() give', given)
+}
+
+function mode(given: unknown, before: EntryRules['mode'], option: string): EntryRules['mode'] {
+  if (given === undefined) return before
+  if (isMode(given) || typeof given === 'function') return given as EntryRules['mode']
+  throw invalidOption(option, `${modesInWords}, or a function that gives one`, given)
 }
 
 function refuseCompression(given: unknown, prefix: string): void {

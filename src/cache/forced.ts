@@ -4,6 +4,7 @@ import type { Entry } from './entry.ts'
 import { heldIn, isTrusted } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken } from './look.ts'
+import { refuseLoad } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import { settle } from './read.ts'
 import { startFlight } from './refresh.ts'
@@ -17,6 +18,7 @@ export async function refresh(
 ): Promise<Answer> {
   if (engine.state !== 'open') throw closed(target.key)
   call?.signal?.throwIfAborted()
+  refuseLoad(engine, target.source, target.key)
   const now = engine.clock.now()
   const wanted = { ...wantedBy(engine, call), since: -Infinity, forced: true }
   const { key, source } = target

@@ -14,6 +14,7 @@ import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
+import { refuseLoad } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
 import { toWire, withAsOf } from './wire-error.ts'
@@ -49,6 +50,14 @@ export async function load(
     flight.leavePlace()
     void lease?.release(isClosed(engine) ? 'close' : 'abort')
     throw controller.signal.aborted ? controller.signal.reason : closed(key)
+  }
+  try {
+    // Switched while it was in the queue.
+    refuseLoad(engine, work.target.source, key)
+  } catch (error) {
+    flight.leavePlace()
+    void lease?.release('overload')
+    throw error
   }
   if (lease !== undefined && flight.outdated) {
     if (work.seat?.isIn === true) {

@@ -123,6 +123,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     tags,
     tagOutbox,
     listeners,
+    switched: new Map(),
     seed: seedOf(clock.random()),
     newToken,
     detached,

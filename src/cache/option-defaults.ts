@@ -16,6 +16,7 @@ export const entryDefaults = {
   earlyRefresh: { beta: 1, maxLead: 0.25 },
   values: 'freeze',
   maxBytes: '8MiB',
+  mode: 'normal',
 } as const
 
 export const cacheDefaults = {

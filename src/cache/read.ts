@@ -21,6 +21,7 @@ import { cooldownOf, coverBy, isFailure } from './failure.ts'
 import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
+import { modeOf, refuseLoad } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
 import { bounded, gaveUp, leftOf, wantedBy, type Wanted } from './wanted.ts'
@@ -135,7 +136,7 @@ function proceed(
     const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
-  const cooldown = cooldownOf(engine, source, key, now)
+  const cooldown = source.isAround ? undefined : cooldownOf(engine, source, key, now)
   if (cooldown !== undefined) {
     const stale = coverBy(engine, source, key, { known, since: wanted.since })
     if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
@@ -146,6 +147,11 @@ function proceed(
     return settle(engine, target, wanted, { flight: running, started: false })
   }
   const older = known?.uncacheable === undefined ? known : undefined
+  if (modeOf(engine, source) === 'stale-only') {
+    const stale = coverBy(engine, source, key, { known: older, since: wanted.since })
+    if (stale !== undefined) return stale
+    refuseLoad(engine, source, key)
+  }
   const work = {
     target,
     reason: older === undefined ? 'miss' : 'stale',
@@ -166,6 +172,7 @@ function alone(
   wanted: Wanted,
   why: 'private' | 'uncacheable',
 ): Promise<Answer> {
+  refuseLoad(engine, target.source, target.key)
   const work = { target, reason: 'miss', since: wanted.since, mode: 'alone' } as const
   const unknown = { known: undefined, seen: undefined, unleased: why }
   const flight = startFlight(engine, { ...work, ...unknown }, wanted.seat)
@@ -250,6 +257,7 @@ function isOwnDoing(error: unknown, key: string, call: ResolvedCall | undefined)
 function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | undefined {
   const flight = engine.flights.current(target.key)
   if (flight === undefined || flight.doomed) return undefined
+  if (flight.work.target.source.isAround !== target.source.isAround) return undefined
   if (flight.startedAt === undefined) return flight
   if (flight.startedAt < wanted.since) return undefined
   // Its load began before a gap in hearing: an invalidation may have been missed. Without the store

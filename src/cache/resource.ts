@@ -6,7 +6,7 @@ import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
 import { addressed } from './addressed.ts'
 import { answered, isFallback, type Fallback } from './answer.ts'
-import { usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
+import { around, usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
 import { holds, isTrusted } from './keep.ts'
 import { listOf } from './list-of.ts'
@@ -17,6 +17,7 @@ import { resourceLabel } from '../core/labels.ts'
 import type { Seat } from './batch.ts'
 import { getMany, isPending, nothing, settleMany, valueOf, type Asking } from './get-many.ts'
 import type { Found } from './look.ts'
+import { modeOf, switchTo } from './modes.ts'
 import { peek } from './peek.ts'
 import { placeOf, type Place } from './places.ts'
 import { resolveCall, resolveEntry } from './options.ts'
@@ -30,13 +31,52 @@ export interface ResourceInit {
   readonly source: Source
 }
 
+type Reading = Pick<
+  Resource<unknown, unknown>,
+  'get' | 'lookup' | 'refresh' | 'getMany' | 'getManySettled'
+>
+
 export function makeResource(engine: Engine, init: ResourceInit): Resource<unknown, unknown> {
   const { definition, source } = init
   const { name } = definition
   const { rules, counters } = source
+  const placeFor = placeOf(definition)
+  const keyFor = (arg: unknown): string => placeFor(arg).key
+  const usual = readingOf(engine, init, placeFor)
+  let bypassing: Reading | undefined
+  const now = (): Reading => {
+    if (modeOf(engine, source) !== 'bypass') return usual
+    return (bypassing ??= readingOf(engine, { definition, source: around(source) }, placeFor))
+  }
+  return {
+    name,
+    key: keyFor,
+    get: (arg, call) => now().get(arg, call),
+    lookup: (arg, call) => now().lookup(arg, call),
+    refresh: (arg, call) => now().refresh(arg, call),
+    getMany: (args, call) => now().getMany(args, call),
+    getManySettled: (args, call) => now().getManySettled(args, call),
+    peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
+    set: async (arg, value, options) => {
+      const key = keyFor(arg)
+      const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
+      await set(engine, { ...source, rules: own }, { key, arg }, value)
+    },
+    switchTo: (mode) => switchTo(engine, name, mode),
+    ...addressed(engine, { keyFor, counters, all: resourceLabel(name), name }),
+  }
+}
+
+/** What gives values: from the tiers that this source uses, or from the loader. */
+function readingOf(
+  engine: Engine,
+  { definition, source }: ResourceInit,
+  placeFor: ReturnType<typeof placeOf>,
+): Reading {
+  const { name } = definition
+  const { rules, counters } = source
   const { clock, hearing, tags, listeners } = engine
   const memory = usesMemory(engine, rules) ? engine.memory : undefined
-  const placeFor = placeOf(definition)
   const keyFor = (arg: unknown): string => placeFor(arg).key
 
   const targetFor = (arg: unknown, key: string): Target => ({
@@ -137,8 +177,6 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
   }
 
   return {
-    name,
-    key: keyFor,
     get,
     lookup: async (arg, call) => {
       const key = keyFor(arg)
@@ -162,13 +200,6 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
       return got.some(isPending) ? Promise.all(got.map(valueOf)) : (got as unknown[])
     },
     getManySettled: async (args, call) => settleMany(engine, asking, listOf(args), call),
-    peek: async (arg): Promise<Peek<unknown>> => peek(engine, source, keyFor(arg)),
-    set: async (arg, value, options) => {
-      const key = keyFor(arg)
-      const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
-      await set(engine, { ...source, rules: own }, { key, arg }, value)
-    },
-    ...addressed(engine, { keyFor, counters, all: resourceLabel(name), name }),
   }
 }
 

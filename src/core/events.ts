@@ -2,6 +2,8 @@
  * Everything that can be told about a cache. Events are made only while somebody listens; counters
  * always run, one record of plain integers per definition.
  */
+import type { Mode } from './modes.ts'
+
 export type Outcome = 'hit' | 'stale' | 'loaded' | 'waited' | 'fallback' | 'placeholder' | 'refused'
 
 export type LoadReason = 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'
@@ -51,6 +53,8 @@ export interface CacheEvents {
   breaker: { readonly state: 'closed' | 'open'; readonly server?: string }
   /** The adaptive limit has changed: so many loads at once in this process. */
   limit: { readonly concurrency: number }
+  /** `switchTo` was called; `name`: of one definition. `mode` is undefined when the option holds again. */
+  switched: { readonly name: string | undefined; readonly mode: Mode | undefined }
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
 }
@@ -69,6 +73,7 @@ export const eventNames = [
   'invalidationsLost',
   'breaker',
   'limit',
+  'switched',
   'bus',
 ] as const satisfies readonly (keyof CacheEvents)[]
 

@@ -56,6 +56,7 @@ describe('a cache with nothing but namespace and ttl', () => {
       values: 'freeze',
       codec: messagePack,
       maxBytes: 8 * 1024 ** 2,
+      mode: 'normal',
       memory: true,
       store: true,
       fallback: undefined,
