@@ -7,6 +7,7 @@
  */
 import { Breaker } from '../core/breaker.ts'
 import { BreakwaterError } from '../core/errors.ts'
+import { SlowStart } from '../core/slow-start.ts'
 import { longestTimerMs } from '../core/lifetime.ts'
 import type { Clock, Site } from '../ports.ts'
 import { Deadlines, Pending } from './deadlines.ts'
@@ -43,6 +44,8 @@ export class Lane {
   readonly #breaker = new Breaker()
   readonly #deadlines: Deadlines
   #state: 'up' | 'down' | 'closed' = 'up'
+  /** It has just come back. */
+  #ramp: SlowStart | undefined
   #stopProbe: (() => void) | undefined
   #stopSuspecting: (() => void) | undefined
   #stopAsking: (() => void) | undefined
@@ -60,6 +63,10 @@ export class Lane {
     return this.#state === 'up'
   }
 
+  get isRamping(): boolean {
+    return this.#ramp !== undefined
+  }
+
   /**
    * Under the deadline, up or down. Rejects with `STORE_UNAVAILABLE` when there is no answer; `late`
    * gets a result that came after the deadline.
@@ -67,7 +74,7 @@ export class Lane {
   run<T>(operation: string, work: () => Promise<T>, late?: (result: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const pending = this.begin(operation, reject)
-      work().then(
+      this.sent(pending, work).then(
         (result) => {
           if (this.end(pending)) resolve(result)
           else late?.(result)
@@ -97,6 +104,28 @@ export class Lane {
     return pending
   }
 
+  /** Sends it: at once, unless the server has just come back and has enough to do. */
+  sent<T>(pending: Pending, send: () => Promise<T>): Promise<T> {
+    const ramp = this.#ramp
+    if (ramp === undefined) return send()
+    return new Promise((resolve) => {
+      ramp.enter(() => {
+        // Too late to be of use.
+        if (!pending.isOpen) return ramp.ended(false)
+        const end = (answered: boolean): void => {
+          ramp.ended(answered)
+          if (ramp.isOver && this.#ramp === ramp) this.#ramp = undefined
+        }
+        const answer = send()
+        answer.then(
+          () => end(pending.isOpen),
+          () => end(false),
+        )
+        resolve(answer)
+      })
+    })
+  }
+
   /** An answer came. False: too late, whoever asked was told otherwise. */
   end(pending: Pending): boolean {
     this.#heard++
@@ -119,6 +148,7 @@ export class Lane {
     if (this.#state !== 'up') return
     this.#state = 'down'
     this.#breaker.trip()
+    this.#ramp = undefined
     this.#options.onDown(error)
     // Nothing waits for a server that is gone.
     this.#deadlines.expireAll(this.#clock.now())
@@ -186,6 +216,7 @@ export class Lane {
       if (this.#state !== 'down') return
       this.#breaker.close()
       this.#state = 'up'
+      this.#ramp = new SlowStart()
       onUp()
     } catch {
       if (this.#state === 'down') this.#probeLater(nextMs)

@@ -56,7 +56,11 @@ export class StoreAccess {
     if (!lane.isUp) return Promise.resolve().then(lost)
     return new Promise<T>((resolve) => {
       const pending = lane.begin('read', () => resolve(lost()))
-      this.session.read(key).then(
+      const { session } = this
+      const answer = lane.isRamping
+        ? lane.sent(pending, () => session.read(key))
+        : session.read(key)
+      answer.then(
         (bytes) => {
           if (lane.end(pending)) resolve(take(bytes))
         },
@@ -80,7 +84,11 @@ export class StoreAccess {
     if (!lane.isUp) return Promise.resolve().then(allLost)
     return new Promise((resolve) => {
       const pending = lane.begin('read', () => resolve(allLost()))
-      this.session.readMany(keys).then(
+      const { session } = this
+      const answer = lane.isRamping
+        ? lane.sent(pending, () => session.readMany(keys))
+        : session.readMany(keys)
+      answer.then(
         (frames) => {
           const [first] = frames
           // By a server that cannot be reached: no answer at all.
