@@ -35,7 +35,7 @@ import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
-import { refusalOf } from './refusal.ts'
+import { isReply, refusalOf } from './refusal.ts'
 import { readAcquired, readBumped, readEpochs, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
@@ -197,6 +197,10 @@ export class RedisSession implements StoreSession {
 
   isRefusal(error: unknown): boolean {
     return refusalOf(error) !== undefined
+  }
+
+  isReply(error: unknown): boolean {
+    return isReply(error)
   }
 
   received(): number {
