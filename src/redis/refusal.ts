@@ -21,6 +21,11 @@ export function refusalOf(error: unknown): string | undefined {
   return refusing.exec(error.message)?.[1]
 }
 
+/** A replica says so when it is to write, or (`replica-serve-stale-data no`) when it is asked at all. */
+export function isFromReplica(error: unknown): boolean {
+  return error instanceof Error && /\b(READONLY|MASTERDOWN)\b/.test(error.message)
+}
+
 /** Whoever replies is not silent, whatever the reply is. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && said.test(error.message)

@@ -35,7 +35,7 @@ import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
-import { isReply, refusalOf } from './refusal.ts'
+import { isFromReplica, isReply, refusalOf } from './refusal.ts'
 import { readAcquired, readBumped, readEpochs, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
@@ -236,7 +236,7 @@ export class RedisSession implements StoreSession {
     try {
       return await answer
     } catch (error) {
-      if (refusalOf(error) === 'READONLY') {
+      if (isFromReplica(error)) {
         // Have the next beat look again.
         this.#identity.forget()
         if (!this.fromReplica) this.#demotion.refused()
