@@ -153,7 +153,7 @@ describe('background work', () => {
       ['batch', () => item.getMany(['l'])],
       ['without memory', () => shared.get('k')],
       ['batch without memory', () => shared.getMany(['l'])],
-    ] as const) {
+    ] as readonly (readonly [string, () => Promise<unknown>])[]) {
       given.length = 0
       const reading = request.run(`${name} publishes`, read)
       await clock.advance(10)
