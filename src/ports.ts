@@ -87,6 +87,8 @@ export interface StoreSession {
   write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'>
   /** Is this rejection the store's own answer (OOM, READONLY, NOPERM …)? Then it is there. */
   isRefusal(error: unknown): boolean
+  /** Did the store itself say so, refusal or not? Then it is not silent, if not well. */
+  isReply(error: unknown): boolean
   /** Changes whenever anything came in, be it a part of a reply: the connection lives. */
   received(): number
   /** Makes the connection, or the subscription, anew: it is dead without knowing it. */

@@ -21,6 +21,8 @@ export interface LaneOptions {
   received(): number
   /** Is it the store's own answer? Then the server is there. */
   isRefusal(error: unknown): boolean
+  /** Did the server say so at all? Then it is not silent. */
+  isReply(error: unknown): boolean
   /** Whether the client could send now. */
   isReady(): boolean
   reconnect(): void
@@ -51,6 +53,8 @@ export class Lane {
   #stopAsking: (() => void) | undefined
   #probing = false
   #patienceMs = reconnectAfterMs
+  #firstProbeMs = probeMs.first
+  #upAt = -Infinity
   #heard = 0
 
   constructor(options: LaneOptions) {
@@ -132,10 +136,10 @@ export class Lane {
     return this.#deadlines.end(pending)
   }
 
-  /** True: in time, and to be told. A refusal is an answer; all else is a server that does not give any. */
+  /** True: in time, and to be told. A refusal is an answer; any other reply is a fault, but no silence. */
   failed(operation: string, pending: Pending, error: unknown): boolean {
     const refused = this.#options.isRefusal(error)
-    if (refused) this.#heard++
+    if (refused || this.#options.isReply(error)) this.#heard++
     if (!this.#deadlines.end(pending)) return false
     this.#options.onFailed(operation, error)
     const now = this.#clock.now()
@@ -152,7 +156,10 @@ export class Lane {
     this.#options.onDown(error)
     // Nothing waits for a server that is gone.
     this.#deadlines.expireAll(this.#clock.now())
-    this.#options.detached(() => this.#probeLater(probeMs.first))
+    // Answers probes and nothing else (LOADING, MOVED …): not up and down all the time.
+    const isAgain = this.#clock.now() - this.#upAt < probeMs.most
+    this.#firstProbeMs = isAgain ? Math.min(this.#firstProbeMs * 2, probeMs.most) : probeMs.first
+    this.#options.detached(() => this.#probeLater(this.#firstProbeMs))
   }
 
   /** The client says that it has a connection again. */
@@ -217,6 +224,7 @@ export class Lane {
       this.#breaker.close()
       this.#state = 'up'
       this.#ramp = new SlowStart()
+      this.#upAt = this.#clock.now()
       onUp()
     } catch {
       if (this.#state === 'down') this.#probeLater(nextMs)

@@ -37,14 +37,16 @@ export function startRefresh(
   if (!mayRefresh(engine, target.source)) return
   if (reason === 'early' && engine.limiter.queued > 0) return
   if (cooldownOf(engine, target.source, key, engine.clock.now()) !== undefined) return
-  engine.detached(() => {
+  const refreshing = engine.detached(() => {
     const what = { target, reason, known, seen: known.stamp, seat: undefined }
     const work: Work = { ...what, since: -Infinity, mode: 'share' }
     const flight = flightOf(engine, work, 'background')
     engine.flights.add(flight)
     if (seat?.take(flight) === true) work.seat = seat
-    giveToPlatform(engine, engine.background.track(afterCallers(engine, work, flight)))
+    return engine.background.track(afterCallers(engine, work, flight))
   })
+  // In the reader's context: there a platform finds the request that is to stay awake.
+  giveToPlatform(engine, refreshing)
 }
 
 /** Whoever is answered in this turn comes first: two hops let all of their continuations run before. */

@@ -161,6 +161,7 @@ export class StoreLink {
     const common = {
       ...this.#options,
       isRefusal: (error: unknown) => session.isRefusal(error),
+      isReply: (error: unknown) => session.isReply(error),
       isReady: () => session.ready,
       onFailed,
     }

@@ -163,6 +163,10 @@ export class MemorySession implements StoreSession {
     return newer ? 'kept' : 'ok'
   }
 
+  isReply(): boolean {
+    return false
+  }
+
   isRefusal(): boolean {
     return false
   }

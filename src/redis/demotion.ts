@@ -23,7 +23,7 @@ export class Demotion {
     this.#findMaster = findMaster
   }
 
-  /** A write met a replica. */
+  /** What was asked met a replica. */
   refused(): void {
     const now = this.#clock.now()
     if (now - this.#lookedAt < this.#pauseMs * this.#jitter) return

@@ -37,7 +37,7 @@ import { Heartbeat } from './heartbeat.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
-import { refusalOf } from './refusal.ts'
+import { isFromReplica, isReply, refusalOf } from './refusal.ts'
 import { readAcquired, readBumped, readEpochs, readTokens, text } from './reply.ts'
 import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
@@ -206,6 +206,10 @@ export class RedisSession implements StoreSession {
     return refusalOf(error) !== undefined
   }
 
+  isReply(error: unknown): boolean {
+    return isReply(error)
+  }
+
   received(): number {
     return this.#commands.received
   }
@@ -239,7 +243,7 @@ export class RedisSession implements StoreSession {
     try {
       return await answer
     } catch (error) {
-      if (refusalOf(error) === 'READONLY') {
+      if (isFromReplica(error)) {
         // Have the next beat look again.
         this.#identity.forget()
         if (!this.fromReplica) this.#demotion.refused()

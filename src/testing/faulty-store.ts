@@ -59,6 +59,7 @@ export function faultyStore(inner: Store): FaultyStore {
         hasBus: session.hasBus,
         fromReplica: session.fromReplica,
         isRefusal: (error: unknown) => session.isRefusal(error),
+        isReply: (error: unknown) => session.isReply(error),
         received: () => session.received(),
         reconnect: (what: 'commands' | 'bus') => session.reconnect(what),
         close: () => session.close(),

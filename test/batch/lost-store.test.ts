@@ -125,7 +125,7 @@ function partly(inner: Store, isLost: (n: number) => boolean): Store {
       for (const name of ['beat', 'epochs', 'bump', 'invalidate', 'close'] as const) {
         wrapped[name] = (session[name] as (...given: unknown[]) => unknown).bind(session)
       }
-      for (const name of ['isRefusal', 'received'] as const) {
+      for (const name of ['isRefusal', 'isReply', 'received'] as const) {
         wrapped[name] = (session[name] as (...given: unknown[]) => unknown).bind(session)
       }
       for (const name of ['ready', 'hasBus', 'fromReplica'] as const) {

@@ -342,7 +342,7 @@ function slowStore(inner: Store, clock: Clock, seed: number): Store {
       }
       const session = (inner as StorePort).open({ ...scope, onMessage })
       const wrapped = Object.create(session) as Record<string, unknown>
-      for (const name of ['isRefusal', 'received', 'reconnect', 'close'] as const) {
+      for (const name of ['isRefusal', 'isReply', 'received', 'reconnect', 'close'] as const) {
         wrapped[name] = (session[name] as (...given: unknown[]) => unknown).bind(session)
       }
       for (const name of operations) {

@@ -1,5 +1,6 @@
 // What nobody awaits fails in silence, but not unnoticed. In virtual time.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache } from '../../src/index.ts'
 import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.ts'
@@ -129,6 +130,39 @@ describe('background work', () => {
     await clock.advance(10)
     expect(over).toBe(true)
     expect(await other.peek('k')).toMatchObject({ value: 'new' })
+  })
+
+  it('T037 waitUntil runs in the context of the request whose answer goes on, be it the loader or a refresh', async () => {
+    const request = new AsyncLocalStorage<string>()
+    const clock = manualClock()
+    const given: (string | undefined)[] = []
+    const cache = createCache({
+      namespace: 'test',
+      ttl: '1s',
+      staleWhileRevalidate: '1h',
+      clock,
+      store: memoryStore(),
+      waitUntil: () => given.push(request.getStore()),
+    })
+    await clock.advance(10)
+    const item = cache.define({ name: 'item', load: (id: string) => id })
+    const shared = cache.define({ name: 'shared', load: (id: string) => id, memory: false })
+    for (const [name, read] of [
+      ['one-off', () => cache.getOrLoad('k', () => 'k')],
+      ['resource', () => item.get('k')],
+      ['batch', () => item.getMany(['l'])],
+      ['without memory', () => shared.get('k')],
+      ['batch without memory', () => shared.getMany(['l'])],
+    ] as readonly (readonly [string, () => Promise<unknown>])[]) {
+      given.length = 0
+      const reading = request.run(`${name} publishes`, read)
+      await clock.advance(10)
+      await reading
+      await clock.advance('2s')
+      await request.run(`${name} refreshes`, read)
+      await clock.advance(10)
+      expect(given).toEqual([`${name} publishes`, `${name} refreshes`])
+    }
   })
 
   it.each(['fail', 'hang'] as const)(

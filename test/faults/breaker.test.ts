@@ -88,6 +88,21 @@ describe('a store that is gone', () => {
     expect(events).toEqual([{ state: 'open' }])
   })
 
+  it('that answers probes and nothing else is asked more and more rarely', async () => {
+    const { spy, cache, events, clock } = await one({ memory: false })
+    // LOADING, MOVED: what asks for no key is answered.
+    for (let n = 0; n < 1_000; n++) {
+      spy.failNext('read', new Error('LOADING Redis is loading the dataset in memory'))
+      expect(await cache.getOrLoad(`k${n}`, () => n)).toBe(n)
+      await clock.advance(10)
+    }
+    const opened = events.filter(({ state }) => state === 'open').length
+    expect(opened).toBeGreaterThan(5)
+    expect(opened).toBeLessThan(15)
+    await clock.advance('1.3s')
+    expect(cache.health().status).toBe('ok')
+  })
+
   it('T090 gets no commands while the breaker is open, probes apart', async () => {
     const { link, cache, timed, clock, spy } = await one()
     link.hang()

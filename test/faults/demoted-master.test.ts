@@ -107,6 +107,17 @@ describe.each(kinds)('a demoted master, with $name', { timeout: 60_000 }, (kind)
     expect(await other.getOrLoad('k', () => -1)).toBe(29)
   })
 
+  it('one that answers nothing until it has a master: the new one is found all the same', async () => {
+    const cache = await make(name)
+    await old.ask('CONFIG', 'SET', 'replica-serve-stale-data', 'no')
+    await old.ask('REPLICAOF', '127.0.0.1', 9)
+    name.retarget(heir.connection as { host: string; port: number })
+    const from = performance.now()
+    await expect.poll(() => set(cache, 1), { timeout: 20_000, interval: 50 }).toBe('taken')
+    expect(performance.now() - from).toBeLessThan(5_000)
+    await until(() => cache.health().status === 'ok')
+  })
+
   it('while no server takes writes, connections are few', async () => {
     const cache = await make(name)
     await demote()

@@ -51,6 +51,7 @@ export function shardedStore(inner: Store, servers: readonly string[]): ShardedS
         hasBus: session.hasBus,
         fromReplica: false,
         isRefusal: () => false,
+        isReply: () => false,
         received: () => 0,
         reconnect: () => {},
         close: () => session.close(),

@@ -47,6 +47,7 @@ export function spyStore(inner: Store): Spy {
         },
         hasBus: session.hasBus,
         isRefusal: (error: unknown) => session.isRefusal(error),
+        isReply: (error: unknown) => session.isReply(error),
         received: () => session.received(),
         reconnect: (what: 'commands' | 'bus') => session.reconnect(what),
         close: () => session.close(),
