@@ -41,6 +41,7 @@ import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
 import { sessionShards } from './session-shards.ts'
+import { SilentConnecting } from './silent-connecting.ts'
 
 /** Pollers among those who waited get their load's failure once, when no back-off runs. */
 const minCollectMs = 1_000
@@ -60,6 +61,7 @@ export class RedisSession implements StoreSession {
   readonly #identity = new ServerIdentity()
   readonly #heartbeat: Heartbeat
   readonly #demotion: Demotion
+  readonly #connecting: SilentConnecting
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
   #closed: Promise<void> | undefined
@@ -75,9 +77,11 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
+    this.#connecting = new SilentConnecting(commands, scope.clock)
     this.shards = sessionShards(commands, this.#layout, this.#identity)
     this.#unwatch = commands.watch((ready) => {
       if (ready) this.#identity.forget()
+      this.#connecting.ready(ready)
       scope.onReady(ready)
     })
     commands.connect(scope.onFault)
@@ -216,6 +220,7 @@ export class RedisSession implements StoreSession {
   async #close(): Promise<void> {
     this.#unwatch()
     this.#demotion.close()
+    this.#connecting.close()
     await this.#subscribed?.close()
   }
 
