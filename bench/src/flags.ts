@@ -6,6 +6,8 @@ export interface Flags {
   readonly names: readonly string[]
   readonly quick: boolean
   readonly runs: number | undefined
+  /** Requests per second. */
+  readonly rate: number | undefined
   readonly json: boolean
   readonly save: boolean
   readonly docs: 'write' | 'check' | undefined
@@ -19,6 +21,7 @@ export function readFlags(args: readonly string[]): Flags {
     options: {
       quick: { type: 'boolean', default: false },
       runs: { type: 'string' },
+      rate: { type: 'string' },
       json: { type: 'boolean', default: false },
       save: { type: 'boolean', default: false },
       docs: { type: 'boolean', default: false },
@@ -29,12 +32,14 @@ export function readFlags(args: readonly string[]): Flags {
   const { quick, json, save, help } = values
   if (quick && save) throw new Error('--save: expected a whole run to keep, got --quick with it')
   const docs = values['check-docs'] ? 'check' : values.docs ? 'write' : undefined
-  return { names: positionals, quick, json, save, docs, help, runs: readRuns(values.runs) }
+  const runs = readCount('--runs', values.runs, 1_000)
+  const rate = readCount('--rate', values.rate, 100_000)
+  return { names: positionals, quick, json, save, docs, help, runs, rate }
 }
 
-function readRuns(text: string | undefined): number | undefined {
+function readCount(flag: string, text: string | undefined, most: number): number | undefined {
   if (text === undefined) return undefined
-  const runs = Number(text)
-  if (Number.isInteger(runs) && runs >= 1 && runs <= 1_000) return runs
-  throw new Error(`--runs: expected a whole number from 1 to 1000, got ${JSON.stringify(text)}`)
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count
+  throw new Error(`${flag}: expected a whole number from 1 to ${most}, got ${JSON.stringify(text)}`)
 }

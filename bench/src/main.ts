@@ -7,12 +7,13 @@ import { toMarkdown } from './measure/report.ts'
 import { outdatedDocs, writeDocs } from './results/docs.ts'
 import { describeRun, keep, toJson, type Kept } from './results/kept.ts'
 
-const help = `Usage: npm run bench -- [name …] [--quick] [--runs N] [--json | --save]
+const help = `Usage: npm run bench -- [name …] [--quick] [--runs N] [--rate N] [--json | --save]
        npm run bench -- --docs | --check-docs
 
 Names: ${[...benchmarks.keys()].join(', ')}; without any, all in turn.
   --quick       fewer repeats and fewer cases: all in less than three minutes
   --runs N      how often to repeat (see bench/README.md)
+  --rate N      requests per second, where they come by schedule (outage)
   --json        figures as JSON on stdout, and nothing else there
   --save        keep the figures in bench/results/, and write the pages made from them
   --docs        write bench/RESULTS.md and the README's table from what is kept
@@ -40,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   return flags.docs === 'write' ? 0 : run(flags)
 }
 
-async function run({ names, quick, runs, json, save }: Flags): Promise<number> {
+async function run({ names, quick, runs, rate, json, save }: Flags): Promise<number> {
   const about = await describeRun()
   const found: Record<string, Kept> = {}
   let failures = 0
@@ -49,7 +50,7 @@ async function run({ names, quick, runs, json, save }: Flags): Promise<number> {
     const say = (text: string): void => console.error(`${name}: ${text}`)
     const began = performance.now()
     try {
-      const kept = { ...about, report: await benchmark({ quick, runs, say }) }
+      const kept = { ...about, report: await benchmark({ quick, runs, rate, say }) }
       say(`took ${((performance.now() - began) / 1_000).toFixed(0)} s`)
       found[name] = kept
       if (save) keep(name, kept)

@@ -13,3 +13,4 @@ export {
 export { startRedisServer, type RedisServer, type RedisServerOptions } from './redis-server.ts'
 export type { Reply } from './resp.ts'
 export type { SlotMove } from './slot-move.ts'
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'

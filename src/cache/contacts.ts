@@ -14,8 +14,8 @@ interface Contact {
   unheardSince: number | undefined
 }
 
-/** From the first to the last of three beats. */
-const silentMs = 3_500
+/** From the first to the last of three beats; of two, where nothing in memory is believed anyway. */
+const silentMs = { hearing: 3_500, deaf: 1_500 }
 /** Until the next three have been sent: what is done about a silence needs its time. */
 const patienceMs = 5_500
 
@@ -63,11 +63,12 @@ export class Contacts {
   }
 
   /** A master has taken a beat. `silent`: and those before it, and none of them was heard. */
-  took(n: number, through: string, sentAt: number): 'silent' | 'well' {
+  took(n: number, through: string, sentAt: number, isDeaf: boolean): 'silent' | 'well' {
     const contact = this.#contacts.get(through)
     if (contact === undefined || n <= contact.n) return 'well'
     contact.unheardSince ??= sentAt
-    if (sentAt - contact.unheardSince < silentMs) return 'well'
+    const { deaf, hearing } = silentMs
+    if (sentAt - contact.unheardSince < (isDeaf ? deaf : hearing)) return 'well'
     if (sentAt - this.#silentAt < patienceMs) return 'well'
     this.#silentAt = sentAt
     return 'silent'

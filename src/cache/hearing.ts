@@ -113,7 +113,9 @@ export class Hearing {
     this.#prove()
     for (const { through, taken } of beat.sent) {
       void taken.then((took) => {
-        if (took && this.#contacts.took(n, through, sentAt) === 'silent') this.#options.onSilence()
+        const isDeaf = this.#gap
+        const found = took && this.#contacts.took(n, through, sentAt, isDeaf)
+        if (found === 'silent') this.#options.onSilence()
       })
     }
     return beat

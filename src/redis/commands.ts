@@ -23,6 +23,8 @@ export interface RedisCommands {
   readonly received: number
   /** Breaks the present connections, so that the client makes new ones. */
   reconnect(): void
+  /** Where the client makes one connection at a time, and lets us give it up. */
+  readonly connecting?: RedisConnecting | undefined
   /** Writes meet a server that is no master any more: has the client find out who is. */
   findMaster(): void
   /** Of a cluster. */
@@ -47,6 +49,13 @@ export interface RedisCommands {
   watch(onReady: (ready: boolean) => void): () => void
   /** Connects a client that was made to connect later. */
   connect(onFault: (error: unknown) => void): void
+}
+
+export interface RedisConnecting {
+  /** Stands for the connection that is being made; `undefined`: none is, or its client minds it. */
+  attempt(): unknown
+  /** Ends it, so that the client makes another. */
+  giveUp(): void
 }
 
 /** The masters of a cluster, one by one; `server` is the name that `servers()` gives it. */

@@ -41,6 +41,7 @@ export interface IoredisClient extends IoredisSender {
   readonly condition?: { readonly select?: number } | null
   readonly stream?: {
     readonly bytesRead?: number
+    readonly destroyed?: boolean
     unref?(): unknown
     destroy(): unknown
   }

@@ -7,7 +7,7 @@
 import type { RedisCommands } from './commands.ts'
 import { readsFromReplica } from './ioredis-check.ts'
 import { prefixText, type IoredisClient } from './ioredis-client.ts'
-import { connectLazy, ioredisServer, watchReady } from './ioredis-server.ts'
+import { connectLazy, ioredisConnecting, ioredisServer, watchReady } from './ioredis-server.ts'
 import { wordsOf } from './ioredis-words.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
@@ -24,6 +24,7 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
       return client.stream?.bytesRead ?? 0
     },
     reconnect: server.reconnect,
+    connecting: ioredisConnecting(client),
     // It resolves the name anew, or asks Sentinel. One that never retries would be gone for good.
     findMaster: () => {
       if (typeof client.options.retryStrategy === 'function') server.reconnect()

@@ -5,6 +5,7 @@
  * because ioredis's keeps a process alive, as its sockets do: both are unref'd. Ended by nothing but
  * the returned function.
  */
+import { patience } from './bus-patience.ts'
 import type { Subscribe, Subscribed, Subscription } from './commands.ts'
 import type { IoredisClient } from './ioredis-client.ts'
 import { listen } from './ioredis-listen.ts'
@@ -48,6 +49,7 @@ function keepSubscribed(source: BusSource, subscription: Subscription): Subscrib
   let closed = false
   let retries = 0
   let cancelRetry = () => {}
+  let cancelPatience = () => {}
   let present: Connection | undefined
 
   const retry = () => {
@@ -66,14 +68,19 @@ function keepSubscribed(source: BusSource, subscription: Subscription): Subscrib
     present = open(model.duplicate(settings), {
       ...subscription,
       onState: (state) => {
+        cancelPatience()
         if (state === 'up') retries = 0
         subscription.onState(state)
       },
       onFault: (error) => {
         if (!closed) subscription.onFault(error)
       },
-      onEnd: retry,
+      onEnd: () => {
+        cancelPatience()
+        retry()
+      },
     })
+    cancelPatience = patience(subscription, () => present?.cut())
   }
   const deafen = source.onNews?.(connect)
   connect()
@@ -83,6 +90,7 @@ function keepSubscribed(source: BusSource, subscription: Subscription): Subscrib
     close: async () => {
       closed = true
       cancelRetry()
+      cancelPatience()
       deafen?.()
       await present?.end()
     },

@@ -1,5 +1,5 @@
 /** What single clients and the nodes of a cluster do alike: one server, and when a client is ready. */
-import type { RedisServer } from './commands.ts'
+import type { RedisConnecting, RedisServer } from './commands.ts'
 import type { IoredisClient, IoredisSender } from './ioredis-client.ts'
 import { asBuffer } from './ioredis-words.ts'
 import { onShared } from './shared-listener.ts'
@@ -14,6 +14,19 @@ export function ioredisServer(client: IoredisClient, name: string): RedisServer 
       client.disconnect(true)
       client.stream?.destroy()
     },
+  }
+}
+
+export function ioredisConnecting(client: IoredisClient): RedisConnecting {
+  return {
+    attempt: () => {
+      // One that never retries would be gone for good.
+      if (typeof client.options.retryStrategy !== 'function') return undefined
+      const { status, stream } = client
+      const isOne = status === 'connecting' || status === 'connect'
+      return isOne && stream?.destroyed === false ? stream : undefined
+    },
+    giveUp: () => client.stream?.destroy(),
   }
 }
 

@@ -4,6 +4,7 @@
  * `up` means "confirmed on this connection"; the next is made with our own timer, for ever, since
  * node-redis's keep a process alive. Ended by nothing but the returned `close`.
  */
+import { patience } from './bus-patience.ts'
 import type { Subscribe, Subscribed, Subscription } from './commands.ts'
 import type { NodeRedisClient, SingleClient } from './node-redis-client.ts'
 import { canSend } from './node-redis-cluster.ts'
@@ -30,15 +31,18 @@ function keepSubscribed(open: () => Promise<SingleClient>, subscription: Subscri
   }
   const connect = (): void => {
     let up = false
+    const cancelPatience = patience(subscription, () => drop())
     drop = hearOnce(open, {
       channels: subscription.channels,
       onMessage: subscription.onMessage,
       onUp: () => {
         up = true
+        cancelPatience()
         retries = 0
         subscription.onState('up')
       },
       onOver: (error) => {
+        cancelPatience()
         if (closed) return
         if (up) subscription.onState('down')
         if (error !== undefined) subscription.onFault(error)

@@ -5,7 +5,7 @@
  */
 import type { RedisCommands } from './commands.ts'
 import type { SingleClient, Word } from './node-redis-client.ts'
-import { connectOnce, renewConnection } from './node-redis-connection.ts'
+import { connectOnce, handshakeOf, renewConnection } from './node-redis-connection.ts'
 import { asBytes, keyedCommands } from './node-redis-keyed.ts'
 import { listenTo } from './node-redis-listeners.ts'
 import { keyPrefix } from './node-redis-prefix.ts'
@@ -16,6 +16,7 @@ export function singleCommands(client: SingleClient): RedisCommands {
   const prefix = keyPrefix(options.keyPrefix)
   const send = (command: readonly Word[]) => client.sendCommand(command, asBytes)
   const reconnect = () => renewConnection(client)
+  const handshake = handshakeOf(client)
   const servers = [
     nodeRedisServer('', {
       send: (command, options) => client.sendCommand(command, options),
@@ -32,13 +33,19 @@ export function singleCommands(client: SingleClient): RedisCommands {
     },
     received: 0,
     reconnect,
+    connecting: handshake,
     // It resolves the name anew. One that never retries might be gone for good.
     findMaster: () => {
       if (options.socket?.reconnectStrategy !== false) reconnect()
     },
     servers: () => servers,
     mget: (keys) => send(['MGET', ...keys.map(prefix.key)]) as Promise<(Buffer | null)[]>,
-    watch: (onReady) => watchReady(client, onReady),
+    watch: (onReady) => {
+      const ends = [handshake.watch(), watchReady(client, onReady)]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
     connect: (onFault) => connectOnce(client, onFault),
   }
 }

@@ -43,6 +43,7 @@ import { runScript, runScriptMany } from './run-script.ts'
 import { scripts, type ScriptSource } from './scripts.generated.ts'
 import { ServerIdentity } from './server-identity.ts'
 import { sessionShards } from './session-shards.ts'
+import { SilentConnecting } from './silent-connecting.ts'
 
 /** Pollers among those who waited get their load's failure once, when no back-off runs. */
 const minCollectMs = 1_000
@@ -62,6 +63,7 @@ export class RedisSession implements StoreSession {
   readonly #identity = new ServerIdentity()
   readonly #heartbeat: Heartbeat
   readonly #demotion: Demotion
+  readonly #connecting: SilentConnecting
   readonly #unwatch: () => void
   readonly #subscribed: Subscribed | undefined
   #closed: Promise<void> | undefined
@@ -77,9 +79,11 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
+    this.#connecting = new SilentConnecting(commands, scope.clock)
     this.shards = sessionShards(commands, this.#layout, this.#identity)
     this.#unwatch = commands.watch((ready) => {
       if (ready) this.#identity.forget()
+      this.#connecting.ready(ready)
       scope.onReady(ready)
     })
     commands.connect(scope.onFault)
@@ -227,6 +231,7 @@ export class RedisSession implements StoreSession {
   async #close(): Promise<void> {
     this.#unwatch()
     this.#demotion.close()
+    this.#connecting.close()
     await this.#subscribed?.close()
   }
 

@@ -1,7 +1,8 @@
 // A process proves its ears for each master of a cluster: what is published through one that it does
 // not hear any more is missed without a word, however well it hears the others. In virtual time.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { Contacts } from '../../src/cache/contacts.ts'
 import { Hearing } from '../../src/cache/hearing.ts'
 import type { StoreSession } from '../../src/ports.ts'
 import { manualClock } from '../../src/testing/index.ts'
@@ -184,4 +185,19 @@ it('is one message for each master and beat', async () => {
   const before = published()
   await clock.advance(20_000)
   expect(published() - before).toBe(160)
+})
+
+describe('a subscription that is dead', () => {
+  const unheard = (isDeaf: boolean): string[] => {
+    const contacts = new Contacts()
+    contacts.know(['m'], 1)
+    contacts.heard(1, 'm', 0)
+    return [2, 3, 4].map((n) => contacts.took(n, 'm', 2_000 * n, isDeaf))
+  }
+  it('is made anew after the third beat that was taken and not heard', () => {
+    expect(unheard(false)).toEqual(['well', 'well', 'silent'])
+  })
+  it('is made anew after the second one where nothing in memory is believed anyway', () => {
+    expect(unheard(true)).toEqual(['well', 'silent', 'well'])
+  })
 })

@@ -1,12 +1,11 @@
 // The network between us and Redis, through a proxy: slow, cut without a word, reset, throttled.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy, type TcpProxy } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
 import { sleep, until } from '../support/open-session.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 for (const { major, Redis } of majors) {
   describe(`the network, on ${major}`, () => {

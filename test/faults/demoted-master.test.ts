@@ -1,7 +1,7 @@
 // T094: a master that becomes a replica under the same address, as in a managed failover behind a
 // name. Its connections stand, and it refuses writes on them for ever: the client must look again.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy, type TcpProxy } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import type { Store } from '../../src/ports.ts'
@@ -10,7 +10,6 @@ import { redisStore as nodeRedisStore } from '../../src/redis/node-redis.ts'
 import { clientsOf, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 type Server = Pick<RedisServer, 'connection'>
 

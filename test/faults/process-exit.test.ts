@@ -2,9 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy, type TcpProxy } from '@breakwater/rig'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const script = fileURLToPath(new URL('../workers/ends-by-itself.mjs', import.meta.url))
 

@@ -1,14 +1,13 @@
 // Whole caches by node-redis: one load however many ask, waiters woken by a push, changes heard by
 // everyone; and a script with a cache ends by itself.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy, type TcpProxy } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { usualFlavours, nodeRedisClients } from '../support/node-redis-clients.ts'
 import { runScript, type End } from '../support/node-redis-script.ts'
 import { sleep, until } from '../support/open-session.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const nowhere = { host: '127.0.0.1', port: 9 }
 

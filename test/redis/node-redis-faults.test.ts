@@ -1,13 +1,12 @@
 // A whole cache by node-redis on a server that fails in every way, whatever is set on the client:
 // an outage costs a read one deadline and fails none, and the client stays the user's.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { usualFlavours, nodeRedisClients, type TestClient } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 /** Generous for a machine that others use too; what is told apart is 0.1 s and 1 s and more. */
 const slackMs = 700

@@ -3,9 +3,9 @@
 // bus ports to tell them something: the port of the one that is to hear no more is moved behind a
 // proxy, which knows by the id in each packet who it is from.
 
+import { startTcpProxy } from '@breakwater/rig'
 import type { ClusterNode, RedisCluster } from '@breakwater/rig'
 import { sleep } from './open-session.ts'
-import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface BusLink {
   /** From now on what goes over it is lost. */

@@ -2,11 +2,10 @@
 // without a word, without a bus, with more missed than one answer tells; and
 // epochs that Redis evicts.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { startRedisServer, type RedisServer, startTcpProxy, type TcpProxy } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sleep, until } from '../support/open-session.ts'
 import { epochsKey, tagFleet } from '../support/tag-fleet.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 let server: RedisServer
 let proxy: TcpProxy

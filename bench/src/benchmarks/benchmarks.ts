@@ -7,6 +7,8 @@ import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
 import { l2Latency } from './l2-latency.ts'
 import { memory } from './memory.ts'
+import { outage } from './outage.ts'
+import { overload } from './overload.ts'
 import { set } from './set.ts'
 import { staleHerd } from './stale-herd.ts'
 import { traffic } from './traffic.ts'
@@ -23,4 +25,6 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['traffic', traffic],
   ['waiter-wake', waiterWake],
   ['memory', memory],
+  ['outage', outage],
+  ['overload', overload],
 ])

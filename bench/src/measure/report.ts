@@ -56,6 +56,8 @@ export interface Setting {
   readonly quick: boolean
   /** What a benchmark repeats, if not as often as it would by itself. */
   readonly runs: number | undefined
+  /** Requests per second, if not as many as by itself. */
+  readonly rate: number | undefined
   /** A sign of life on stderr. */
   say(text: string): void
 }

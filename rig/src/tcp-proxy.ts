@@ -1,7 +1,7 @@
 // A TCP proxy in front of a server, per connection breakable: what a network can do to a client.
 
 import net from 'node:net'
-import { sleep } from './open-session.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface TcpProxy {
   readonly connection: { readonly host: string; readonly port: number }
@@ -28,8 +28,12 @@ export interface TcpProxy {
   retarget(to: { readonly host: string; readonly port: number }): void
   /** New connections are accepted, and nothing comes of them. */
   blackhole(on: boolean): void
+  /** Nobody listens any more, and every connection that stands is reset. `false`: as before, on the same port. */
+  refuse(on: boolean): Promise<void>
   /** Every connection that stands is reset. */
   reset(): void
+  /** The next reply on each connection that stands ends in its middle, and so does the connection. */
+  cutMidReply(): void
   close(): Promise<void>
 }
 
@@ -39,6 +43,7 @@ interface Pair {
   /** Everything that the client has sent, up to a limit: which kind of connection it is. */
   sent: string
   severed: boolean
+  halving: boolean
 }
 
 export async function startTcpProxy(first: { host: string; port: number }): Promise<TcpProxy> {
@@ -54,7 +59,7 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
   const listener = net.createServer((client) => {
     accepted += 1
     const server = swallowing ? undefined : net.connect(target.port, target.host)
-    const pair: Pair = { client, server, sent: '', severed: swallowing }
+    const pair: Pair = { client, server, sent: '', severed: swallowing, halving: false }
     pairs.add(pair)
     client.setNoDelay(true)
     server?.setNoDelay(true)
@@ -66,6 +71,11 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
     })
     let sending = Promise.resolve()
     server?.on('data', (bytes) => {
+      if (pair.halving) {
+        client.end(bytes.subarray(0, Math.floor(bytes.length / 2)))
+        server.destroy()
+        return
+      }
       if (latencyMs === 0 && bytesPerSecond === 0) {
         if (!pair.severed) client.write(bytes)
         return
@@ -97,7 +107,23 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
     }
   }
 
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      listener.once('error', reject)
+      listener.listen(at, '127.0.0.1', () => {
+        listener.off('error', reject)
+        resolve()
+      })
+    })
+  const reset = () => {
+    for (const pair of pairs) {
+      pair.client.resetAndDestroy()
+      pair.server?.destroy()
+    }
+    pairs.clear()
+  }
+
+  await listen(0)
   const { port } = listener.address() as net.AddressInfo
   return {
     connection: { host: '127.0.0.1', port },
@@ -122,12 +148,15 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
     connections: () => [...pairs].map(({ sent }) => sent),
     retarget: (to) => void (target = to),
     blackhole: (on) => void (swallowing = on),
-    reset() {
-      for (const pair of pairs) {
-        pair.client.resetAndDestroy()
-        pair.server?.destroy()
-      }
-      pairs.clear()
+    async refuse(on) {
+      if (!on) return listener.listening ? undefined : listen(port)
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
+      reset()
+      await closed
+    },
+    reset,
+    cutMidReply() {
+      for (const pair of pairs) pair.halving = true
     },
     close: () =>
       new Promise((resolve) => {
@@ -135,6 +164,7 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
           client.destroy()
           server?.destroy()
         }
+        if (!listener.listening) return resolve()
         listener.close(() => resolve())
       }),
   }
