@@ -100,12 +100,13 @@ export class Calls {
     for (const one of rows) one.version++
     const made = this.#begin(process, command, rows)
     const kind = verb.startsWith('expire') ? 'expired' : 'gone'
-    const done = (): void => judge.confirmed(made, kind)
+    const written = verb === 'set' ? judge.wrote(made, row, timeline.now) : undefined
+    const done = (): void => judge.confirmed(made, kind, written)
     const refused = (): void => judge.unconfirmed(made, kind)
     const promised = (): Promise<unknown> => {
       switch (verb) {
         case 'set':
-          return resource.set(arg, source.valueOf(judge.wrote(made, row, timeline.now)))
+          return resource.set(arg, source.valueOf(written!))
         case 'expire':
           return resource.expire(arg)
         case 'invalidateTags':

@@ -139,6 +139,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
     await ending.closeAll({ timeline, verdict, processes: all, ledger, calls })
   } finally {
     restore?.()
+    verdict.isOver = true
     for (const end of [...hanging]) end()
     // What these set off comes to rest.
     await timeline.runUntil(timeline.now)

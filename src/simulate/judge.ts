@@ -65,6 +65,7 @@ export class Judge {
   settled(made: Made): void {
     const { timeline } = this.#options
     const { process, begunAt, pausedMs, verb, rows } = made
+    if (process.state === 'crashed') return
     const isRead = isReading(verb)
     const tookMs = timeline.now - begunAt - (process.host.pausedMs - pausedMs)
     // Once per process, before it knows whether there is a store.
@@ -119,13 +120,15 @@ export class Judge {
     return this.#options.source.originate('set', process.id, row, now)
   }
 
-  confirmed(made: Made, kind: ChangeKind): void {
+  confirmed(made: Made, kind: ChangeKind, written: Origin | undefined): void {
     const { changes, timeline, trace } = this.#options
     const { process, rows, begunAt, id } = made
     trace.add(timeline.now, `p${process.id} #${id} confirmed`)
     for (const row of rows) {
       const change = changes.confirmed(process.id, row, begunAt)
       const at = change?.at ?? begunAt
+      // Where the value is for its own process alone, the server was told of the change.
+      if (written !== undefined) written.asOf = Math.max(written.asOf, at)
       changes.known(process.id, row, { kind, at, knownAt: timeline.now, change, isOwn: true })
     }
   }

@@ -17,12 +17,15 @@ export class Verdict {
   readonly violations: Violation[] = []
   readonly figures: Record<string, number> = {}
   readonly #trace: Trace
+  /** What comes after the end is of no interest. */
+  isOver = false
 
   constructor(trace: Trace) {
     this.#trace = trace
   }
 
   violated(invariant: Invariant, at: number, text: string): void {
+    if (this.isOver) return
     this.#trace.add(at, `!! ${invariant} ${text}`)
     if (this.violations.length < mostKept) this.violations.push({ invariant, at, text })
   }
