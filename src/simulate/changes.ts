@@ -28,6 +28,7 @@ interface Floor {
   readonly knownAt: number
   readonly change: Change | undefined
   readonly isOwn: boolean
+  readonly isByTag: boolean
 }
 
 export class Changes {
@@ -67,11 +68,13 @@ export class Changes {
   }
 
   /** What is served to one who asked at `asked` began to load no earlier than that. */
-  least(process: number, row: Row, asked: number, kind: ChangeKind): number {
+  least(process: number, row: Row, asked: number, kind: ChangeKind, what = 'value'): number {
     let least = -Infinity
     for (const floor of this.#floors.get(process)?.[row.id] ?? []) {
       if (floor.kind !== kind || floor.knownAt > asked || floor.at <= least) continue
       if (floor.change?.isLost === true && !floor.isOwn) continue
+      // Tags are a value's: where they are made of it, a failure has none (`Source.labels` of the engine).
+      if (what === 'failure' && floor.isByTag && !row.hasFixedTag) continue
       least = floor.at
     }
     return least

@@ -1,6 +1,6 @@
 import type { BusMessage } from '../ports.ts'
 import type { Changes, ChangeKind } from './changes.ts'
-import { rowsOf } from './rows-of.ts'
+import { isByTag, rowsOf } from './rows-of.ts'
 import type { Row, Source } from './source.ts'
 
 interface Ears {
@@ -21,7 +21,7 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
       return bind(ears, [source.byKey.get(message.key)!], 'expired', sentAt)
     case 'bumped':
       if (message.kind === 'settle') return
-      return bind(ears, rowsOf(source, message.labels), message.kind, sentAt)
+      return bind(ears, rowsOf(source, message.labels), message.kind, sentAt, isByTag(message.labels))
     case 'published':
     case 'failed':
     case 'released':
@@ -29,10 +29,13 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
   }
 }
 
-function bind(ears: Ears, rows: readonly Row[], kind: ChangeKind, at: number): void {
+function bind(ears: Ears, rows: readonly Row[], kind: ChangeKind, at: number, byTag = false): void {
   const { changes, process, now } = ears
   for (const row of rows) {
     const change = changes.madeAt(row, at)
-    changes.known(process, row, { kind, at, knownAt: now, change, isOwn: false })
+    // Where the store has nothing to expire, others are told that it is gone; whoever expired it keeps
+    // what is his alone.
+    const own = change?.sender === process ? change.kind : kind
+    changes.known(process, row, { kind: own, at, knownAt: now, change, isOwn: false, isByTag: byTag })
   }
 }

@@ -44,8 +44,9 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
     const shape: AnyShape = shapes[of]
     for (let n = 0; n < plan.rowsPerShape; n++) {
       const arg = String(n)
-      const tag = shape.isTagged === true ? tagOf(arg) : ''
-      source.add({ of, arg, key: keyOf(of, arg), tag })
+      const { tagged } = shape
+      const tag = tagged === undefined ? '' : tagOf(tagged === 'all' ? '0' : arg)
+      source.add({ of, arg, key: keyOf(of, arg), tag, hasFixedTag: tagged === 'all' })
     }
   }
   const changes = new Changes(source)

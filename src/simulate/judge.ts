@@ -129,7 +129,7 @@ export class Judge {
       const at = change?.at ?? begunAt
       // Where the value is for its own process alone, the server was told of the change.
       if (written !== undefined) written.asOf = Math.max(written.asOf, at)
-      changes.known(process.id, row, { kind, at, knownAt: timeline.now, change, isOwn: true })
+      changes.known(process.id, row, { ...own(made, kind, at), knownAt: timeline.now, change })
     }
   }
 
@@ -138,7 +138,7 @@ export class Judge {
     const { changes, timeline } = this.#options
     const { process, rows, begunAt, isOpen } = made
     if (!isOpen) return
-    const floor = { kind, at: begunAt, knownAt: timeline.now, change: undefined, isOwn: true }
+    const floor = { ...own(made, kind, begunAt), knownAt: timeline.now, change: undefined }
     for (const row of rows) changes.known(process.id, row, floor)
   }
 
@@ -155,7 +155,8 @@ export class Judge {
     const { changes } = this.#options
     const { process, begunAt, isDown } = made
     const { asOf } = origin
-    const least = changes.least(process.id, row, begunAt, 'gone')
+    const what = outcome === 'failed' ? 'failure' : 'value'
+    const least = changes.least(process.id, row, begunAt, 'gone', what)
     if (asOf < least) {
       this.#wrong('I3', made, row, `${outcome} of load ${origin.id} at ${asOf}, changed at ${least}`)
     }
@@ -200,6 +201,10 @@ export class Judge {
     const { id, process, verb } = made
     verdict.violated(invariant, timeline.now, `p${process.id} #${id} ${verb} ${row.key}: ${text}`)
   }
+}
+
+function own({ verb }: Made, kind: ChangeKind, at: number) {
+  return { kind, at, isOwn: true, isByTag: verb.endsWith('Tags') }
 }
 
 interface Remote {

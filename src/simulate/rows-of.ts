@@ -10,3 +10,8 @@ function carries({ of, tag }: Row, label: Label): boolean {
   if (label === everything || label === resourceLabel(of)) return true
   return tag !== '' && label === tagLabel(tag, (text) => text)
 }
+
+/** A tag, rather than a resource or everything. */
+export function isByTag(labels: readonly Label[]): boolean {
+  return labels.every((label) => !label.startsWith('@') || label.startsWith('@@'))
+}

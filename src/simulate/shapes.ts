@@ -4,7 +4,8 @@ import type { Value } from './source.ts'
 
 export interface Shape {
   readonly options: EntryOptions<string, Value>
-  readonly isTagged?: boolean
+  /** By the value, or one for all. */
+  readonly tagged?: 'each' | 'all'
   /** Loads many at once where it can. */
   readonly isBatched?: boolean
   /** Loads last this long at most, most of them far less. */
@@ -39,11 +40,11 @@ const shape = (
 export const shapes = {
   plain: shape(5_000, {}),
   windows: shape(1_500, { swr: 2_000, sie: 20_000 }, { options: { softTimeout: 50 } }),
-  tagged: shape(20_000, { sie: 5_000 }, { isTagged: true }),
+  tagged: shape(20_000, { sie: 5_000 }, { tagged: 'all' }),
   /** Loads that outlast their lease many times. */
   shortLease: shape(2_000, { swr: 3_000 }, { options: { lease: 150 }, slowestMs: 3_000 }),
   bare: shape(2_000, { swr: 1_000 }, { options: { memory: false } }),
-  copies: shape(3_000, { sie: 10_000 }, { options: { values: 'clone' }, isTagged: true }),
+  copies: shape(3_000, { sie: 10_000 }, { options: { values: 'clone' }, tagged: 'each' }),
   negative: shape(
     4_000,
     { swr: 2_000 },

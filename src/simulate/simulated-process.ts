@@ -142,7 +142,8 @@ export class SimulatedProcess {
       ...(shape.isBatched === true
         ? { loadMany: (args, ctx) => loader.loadMany(shape, args.map(rowOf), ctx) }
         : {}),
-      ...(shape.isTagged === true ? { tags: (_value, arg) => [tagOf(arg)] } : {}),
+      ...(shape.tagged === 'each' ? { tags: (_value, arg) => [tagOf(arg)] } : {}),
+      ...(shape.tagged === 'all' ? { tags: [tagOf('0')] } : {}),
       ...shape.options,
     })
     this.#resources.set(name, resource as unknown as Resource<string, Value>)

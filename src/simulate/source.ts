@@ -9,6 +9,8 @@ export interface Row {
   readonly arg: string
   readonly key: string
   readonly tag: string
+  /** The tag is the definition's, whatever the value. */
+  readonly hasFixedTag: boolean
   version: number
 }
 
