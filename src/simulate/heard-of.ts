@@ -7,8 +7,12 @@ interface Ears {
   readonly source: Source
   readonly changes: Changes
   readonly process: number
+  /** With which its tokens begin. */
+  readonly name: string
   readonly now: number
 }
+
+const ofKey = { isByTag: false }
 
 /** A process has heard a message: it is bound by the change that it tells of. */
 export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
@@ -16,12 +20,15 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
   switch (message.type) {
     case 'invalidated':
     case 'written':
-      return bind(ears, [source.byKey.get(message.key)!], 'gone', sentAt)
+      return bind(ears, [source.byKey.get(message.key)!], { ...ofKey, kind: 'gone', at: sentAt })
     case 'expired':
-      return bind(ears, [source.byKey.get(message.key)!], 'expired', sentAt)
-    case 'bumped':
-      if (message.kind === 'settle') return
-      return bind(ears, rowsOf(source, message.labels), message.kind, sentAt, isByTag(message.labels))
+      return bind(ears, [source.byKey.get(message.key)!], { ...ofKey, kind: 'expired', at: sentAt })
+    case 'bumped': {
+      // One's own has been applied when it was called.
+      if (message.kind === 'settle' || message.id.startsWith(ears.name)) return
+      const { kind, labels } = message
+      return bind(ears, rowsOf(source, labels), { kind, at: sentAt, isByTag: isByTag(labels) })
+    }
     case 'published':
     case 'failed':
     case 'released':
@@ -29,13 +36,19 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
   }
 }
 
-function bind(ears: Ears, rows: readonly Row[], kind: ChangeKind, at: number, byTag = false): void {
+function bind(ears: Ears, rows: readonly Row[], told: ToldOf): void {
   const { changes, process, now } = ears
   for (const row of rows) {
-    const change = changes.madeAt(row, at)
+    const change = changes.madeAt(row, told.at)
     // Where the store has nothing to expire, others are told that it is gone; whoever expired it keeps
     // what is his alone.
-    const own = change?.sender === process ? change.kind : kind
-    changes.known(process, row, { kind: own, at, knownAt: now, change, isOwn: false, isByTag: byTag })
+    const kind = change?.sender === process ? change.kind : told.kind
+    changes.known(process, row, { ...told, kind, knownAt: now, change, isOwn: false })
   }
+}
+
+interface ToldOf {
+  readonly kind: ChangeKind
+  readonly at: number
+  readonly isByTag: boolean
 }

@@ -15,7 +15,7 @@ import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
 import { Server } from './server.ts'
 import { shapes, type AnyShape } from './shapes.ts'
-import { keyOf, SimulatedProcess, tagOf } from './simulated-process.ts'
+import { keyOf, nameOf, SimulatedProcess, tagOf } from './simulated-process.ts'
 import { Source } from './source.ts'
 import { Timeline } from './timeline.ts'
 import { Trace } from './trace.ts'
@@ -92,7 +92,8 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       hanging,
       heard: (message, sentAt) => {
         trace.add(timeline.now, `p${id} heard ${message.type}`)
-        heardOf({ source, changes, process: id, now: timeline.now }, message, sentAt)
+        const ears = { source, changes, process: id, name: nameOf(id), now: timeline.now }
+        heardOf(ears, message, sentAt)
       },
       misused: (operation) => {
         verdict.violated('I7', timeline.now, `p${id} asked for ${operation} after its end`)

@@ -126,7 +126,9 @@ export class Judge {
     trace.add(timeline.now, `p${process.id} #${id} confirmed`)
     for (const row of rows) {
       const change = changes.confirmed(process.id, row, begunAt)
-      const at = change?.at ?? begunAt
+      // Of keys a change is applied again when it is confirmed. One by tag holds from its call on: what
+      // began to load meanwhile found the source as it is after the change.
+      const at = isByLabel(made.verb) ? begunAt : (change?.at ?? begunAt)
       // Where the value is for its own process alone, the server was told of the change.
       if (written !== undefined) written.asOf = Math.max(written.asOf, at)
       changes.known(process.id, row, { ...own(made, kind, at), knownAt: timeline.now, change })
@@ -201,6 +203,11 @@ export class Judge {
     const { id, process, verb } = made
     verdict.violated(invariant, timeline.now, `p${process.id} #${id} ${verb} ${row.key}: ${text}`)
   }
+}
+
+/** By tag or by resource: the server keeps an epoch, and has not deleted anything. */
+function isByLabel(verb: Verb): boolean {
+  return verb.endsWith('Tags') || verb === 'clear' || verb === 'expireAll'
 }
 
 function own({ verb }: Made, kind: ChangeKind, at: number) {
