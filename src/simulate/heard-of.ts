@@ -7,8 +7,6 @@ interface Ears {
   readonly source: Source
   readonly changes: Changes
   readonly process: number
-  /** With which its tokens begin. */
-  readonly name: string
   readonly now: number
 }
 
@@ -24,8 +22,7 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
     case 'expired':
       return bind(ears, [source.byKey.get(message.key)!], { ...ofKey, kind: 'expired', at: sentAt })
     case 'bumped': {
-      // One's own has been applied when it was called.
-      if (message.kind === 'settle' || message.id.startsWith(ears.name)) return
+      if (message.kind === 'settle') return
       const { kind, labels } = message
       return bind(ears, rowsOf(source, labels), { kind, at: sentAt, isByTag: isByTag(labels) })
     }
@@ -40,10 +37,9 @@ function bind(ears: Ears, rows: readonly Row[], told: ToldOf): void {
   const { changes, process, now } = ears
   for (const row of rows) {
     const change = changes.madeAt(row, told.at)
-    // Where the store has nothing to expire, others are told that it is gone; whoever expired it keeps
-    // what is his alone.
-    const kind = change?.sender === process ? change.kind : told.kind
-    changes.known(process, row, { ...told, kind, knownAt: now, change, isOwn: false })
+    // One's own binds from its return on, and not by its echo.
+    if (change?.sender === process) continue
+    changes.known(process, row, { ...told, knownAt: now, change, isOwn: false })
   }
 }
 

@@ -15,7 +15,7 @@ import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
 import { Server } from './server.ts'
 import { shapes, type AnyShape } from './shapes.ts'
-import { keyOf, nameOf, SimulatedProcess, tagOf } from './simulated-process.ts'
+import { keyOf, SimulatedProcess, tagOf } from './simulated-process.ts'
 import { Source } from './source.ts'
 import { Timeline } from './timeline.ts'
 import { Trace } from './trace.ts'
@@ -92,7 +92,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       hanging,
       heard: (message, sentAt) => {
         trace.add(timeline.now, `p${id} heard ${message.type}`)
-        const ears = { source, changes, process: id, name: nameOf(id), now: timeline.now }
+        const ears = { source, changes, process: id, now: timeline.now }
         heardOf(ears, message, sentAt)
       },
       misused: (operation) => {

@@ -126,11 +126,12 @@ export class Judge {
     trace.add(timeline.now, `p${process.id} #${id} confirmed`)
     for (const row of rows) {
       const change = changes.confirmed(process.id, row, begunAt)
-      // Of keys a change is applied again when it is confirmed. One by tag holds from its call on: what
-      // began to load meanwhile found the source as it is after the change.
-      const at = isByLabel(made.verb) ? begunAt : (change?.at ?? begunAt)
+      // Where the store keeps the key, a change is applied again when it is confirmed. All others hold
+      // from their call on: what began to load meanwhile found the source as it is after the change.
+      const isAgain = !isByLabel(made.verb) && !(made.verb === 'set' && row.of === 'local')
+      const at = isAgain ? (change?.at ?? begunAt) : begunAt
       // Where the value is for its own process alone, the server was told of the change.
-      if (written !== undefined) written.asOf = Math.max(written.asOf, at)
+      if (written !== undefined) written.asOf = Math.max(written.asOf, change?.at ?? at)
       changes.known(process.id, row, { ...own(made, kind, at), knownAt: timeline.now, change })
     }
   }

@@ -109,7 +109,7 @@ export class SimulatedProcess {
       {
         clock: host.clock,
         codec,
-        newId: () => nameOf(id),
+        newId: () => `p${id}`.padEnd(14, '_'),
         memory: lruMemory,
       },
     )
@@ -148,11 +148,6 @@ export class SimulatedProcess {
     })
     this.#resources.set(name, resource as unknown as Resource<string, Value>)
   }
-}
-
-/** 14 characters, with which its tokens begin. */
-export function nameOf(id: number): string {
-  return `p${id}`.padEnd(14, '_')
 }
 
 /** As the cache names it (`core/keys.ts`). */
