@@ -32,10 +32,13 @@ export class Faults {
   begin(fault: Fault): void {
     const { timeline, server, processes, verdict, weather, replace, close } = this.#options
     const { kind, ms, n } = fault
-    const process = processes[fault.process]!
-    const isThere = process.state === 'open'
-    const ofOne = !ofServer.has(kind)
-    if (ofOne && !isThere) return
+    // This one, or the next that is there.
+    const places = processes.keys()
+    const place = [...places]
+      .map((n) => (fault.process + n) % processes.length)
+      .find((at) => processes[at]!.state === 'open')
+    if (place === undefined) return
+    const process = processes[place]!
     verdict.count(`fault ${kind}`)
     const later = (run: () => void, after = ms): void => {
       timeline.after(after, () => {
@@ -48,10 +51,10 @@ export class Faults {
         return later(() => process.host.resume())
       case 'crash':
         this.#crash(process)
-        return later(() => replace(fault.process))
+        return later(() => replace(place))
       case 'close':
         close(process)
-        return later(() => replace(fault.process))
+        return later(() => replace(place))
       case 'stall':
         return process.link.wire.stall(n < 0.5 ? 'there' : 'back', ms)
       case 'stallBus':
@@ -162,7 +165,3 @@ export class Faults {
     put(changed)
   }
 }
-
-const ofServer = new Set([
-  'freeze', 'kill', 'failover', 'slow', 'refuse', 'evictFrame', 'evictLease', 'evictTags', 'corrupt',
-]) // prettier-ignore

@@ -33,6 +33,12 @@ export interface HistoryOptions {
   readonly keepsTrace?: boolean
 }
 
+/** This one, or the next: a process that is paused or gone begins nothing. */
+function from(processes: readonly SimulatedProcess[], place: number): SimulatedProcess | undefined {
+  const all = [...processes.slice(place), ...processes.slice(0, place)]
+  return all.find(({ host, state }) => state === 'open' && !host.isPaused)
+}
+
 export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Told> {
   const { seed } = plan
   const { flaw } = options
@@ -98,8 +104,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       misused: (operation) => {
         verdict.violated('I7', timeline.now, `p${id} asked for ${operation} after its end`)
       },
-      wrapScope: flaw?.scope,
-      wrapSession: flaw?.client,
+      flaw,
     })
     all.push(process)
     processes[place] = process
@@ -117,10 +122,8 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   })
   for (const command of plan.commands) {
     timeline.at(command.at, () => {
-      const process = processes[command.process]!
-      // A process that is paused or gone begins nothing.
-      if (process.host.isPaused || process.state !== 'open') return
-      calls.make(process, command)
+      const process = from(processes, command.process)
+      if (process !== undefined) calls.make(process, command)
     })
   }
   let over = 0

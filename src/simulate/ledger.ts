@@ -16,6 +16,7 @@ import type {
 } from '../ports.ts'
 import type { Changes, ChangeKind } from './changes.ts'
 import { originOf } from './origin-of.ts'
+import type { Refusal } from './refusing.ts'
 import type { Deed, ServerWatch } from './server.ts'
 import type { Row, Source } from './source.ts'
 import { rowsOf } from './rows-of.ts'
@@ -76,8 +77,8 @@ export class Ledger implements ServerWatch {
   }
 
   /** Out of memory: the frame was not taken, and the lease has ended all the same. */
-  refused(deed: Deed): void {
-    if (deed.operation !== 'publish') return
+  refused(deed: Deed, why: Refusal | undefined): void {
+    if (deed.operation !== 'publish' || why !== 'OOM') return
     const { key, token } = deed.args[0] as PublishRequest
     if (this.#isMine(key, token, deed.at)) this.#leases.delete(key)
   }
@@ -106,6 +107,9 @@ export class Ledger implements ServerWatch {
     const { key, token, mode, leaseMs, seen } = request
     if (answer.type === 'value' && (seen === 'unreadable' || mode === 'force'))
       this.#wrong('I6', now, `p${client} ${key}: a value for who had found it unreadable`)
+    // A lease that has ended is nobody's: else one who crashed would have wedged the key.
+    if (answer.type === 'wait' && this.#live(key, at) === undefined)
+      this.#wrong('I4', now, `p${client} ${key}: waits for ${answer.token}, whose lease has ended`)
     if (answer.type !== 'lease') return
     const other = this.#live(key, at)
     if (other !== undefined && other.token !== token && mode !== 'force') {
@@ -189,7 +193,7 @@ export class Ledger implements ServerWatch {
     this.#wrong('I2', now, `p${client} ${key}: ${token} ${what}, the lease is of ${holder}`)
   }
 
-  #wrong(invariant: 'I1' | 'I2' | 'I6', now: number, text: string): void {
+  #wrong(invariant: 'I1' | 'I2' | 'I4' | 'I6', now: number, text: string): void {
     if (!this.#isReplaying) this.#verdict.violated(invariant, now, text)
   }
 

@@ -7,6 +7,7 @@ import { MemorySession } from '../memory/memory-session.ts'
 import { MemorySpace } from '../memory/memory-space.ts'
 import { MemoryTags } from '../memory/memory-tags.ts'
 import type { Beat, BusMessage, Clock, StoreScope, StoreSession } from '../ports.ts'
+import type { Flaw } from './flaws.ts'
 import { epoch } from './host.ts'
 import { refusing, type Refusal } from './refusing.ts'
 import type { Timeline } from './timeline.ts'
@@ -34,15 +35,12 @@ type Asked = Pick<Deed, 'client' | 'operation' | 'args'>
 export interface ServerWatch {
   /** `answer` is what the server says; it has been done by then. */
   done(deed: Deed, answer: unknown): void
-  refused(deed: Deed): void
+  refused(deed: Deed, why: Refusal | undefined): void
   /** A replica took over, which knows the first of these and not the second. */
   lost(kept: readonly Deed[], lost: readonly Deed[]): void
   emptied(): void
   evicted(what: 'frame' | 'lease', key: string): void
 }
-
-/** A server that breaks the protocol, by intent: what it does instead. */
-export type Wrong = (session: StoreSession, space: MemorySpace) => Partial<StoreSession>
 
 export interface ServerOptions {
   readonly timeline: Timeline
@@ -50,7 +48,8 @@ export interface ServerOptions {
   readonly watch: ServerWatch
   /** Told in the step in which the message is sent. */
   tell(client: number, message: BusMessage): void
-  readonly wrong: Wrong | undefined
+  /** A server that breaks the protocol, by intent: what it does instead. */
+  readonly wrong: Flaw['server']
   /** Whether what was done is remembered, for a replica. */
   readonly isReplicated: boolean
 }
@@ -171,7 +170,7 @@ export class Server {
       deed.refused = isNoLease(result)
     } catch (error) {
       deed.refused = true
-      watch.refused(deed)
+      watch.refused(deed, this.refusal)
       throw error
     }
     watch.done(deed, result)
@@ -185,7 +184,7 @@ export class Server {
     const scope = scopeOf(this.clock, (message) => tell(client, message))
     const right: StoreSession = new MemorySession(this.space, scope)
     const { space } = this
-    const made = wrong === undefined ? right : layered(right, wrong(right, space))
+    const made = wrong === undefined ? right : layered(right, wrong(right, { space, clock: this.clock }))
     session = layered(made, refusing(made, space, () => this.refusal, this.clock))
     this.#sessions.set(client, session)
     return session

@@ -3,9 +3,10 @@ import type { Cache, Resource } from '../api.ts'
 import { makeCache } from '../cache/create-cache.ts'
 import { msgpack } from '../codecs/msgpack.ts'
 import { lruMemory } from '../memory/lru-memory.ts'
-import type { BusMessage, CodecPort, StoreScope, StoreSession } from '../ports.ts'
+import type { BusMessage, CodecPort, StoreScope } from '../ports.ts'
 import { BusLink } from './bus-link.ts'
 import { CommandLink, type ClientManners } from './command-link.ts'
+import type { Flaw } from './flaws.ts'
 import { Host } from './host.ts'
 import type { Load } from './load-watch.ts'
 import { Loader } from './loader.ts'
@@ -35,9 +36,7 @@ export interface ProcessOptions {
   heard(message: BusMessage, sentAt: number): void
   misused(operation: Operation): void
   /** Wraps what the process asks of its store, for protocols that are broken by intent. */
-  readonly wrapScope: ((scope: StoreScope) => StoreScope) | undefined
-  readonly wrapSession:
-    ((session: StoreSession, scope: StoreScope) => Partial<StoreSession>) | undefined
+  readonly flaw: Flaw | undefined
 }
 
 const codec = msgpack() as CodecPort
@@ -91,10 +90,10 @@ export class SimulatedProcess {
       hasBus: options.hasBus,
       link: this.link,
       bus: this.bus,
-      opened: (opened) => (scope = options.wrapScope?.(opened) ?? opened),
+      opened: (opened) => (scope = opened),
       closed: () => server.leave(id),
       onMisuse: options.misused,
-      wrap: options.wrapSession,
+      wrap: options.flaw?.client,
     })
     const { places, queue, ...timeouts } = patience
     this.cache = makeCache(
@@ -110,7 +109,7 @@ export class SimulatedProcess {
         clock: host.clock,
         codec,
         newId: () => `p${id}`.padEnd(14, '_'),
-        memory: lruMemory,
+        memory: (bounds) => options.flaw?.memory?.(lruMemory(bounds)) ?? lruMemory(bounds),
       },
     )
     this.cache.on('breaker', ({ state }) => {
