@@ -3,7 +3,7 @@
  * and made smaller by leaving out what does not matter.
  */
 import { Random } from './random.ts'
-import { shapeNames, type ShapeName } from './shapes.ts'
+import { lastingNames, shapeNames, type ShapeName } from './shapes.ts'
 
 export type Verb =
   | 'lookup' | 'get' | 'getMany' | 'peek' | 'refresh'
@@ -71,18 +71,22 @@ const faults: Readonly<Record<FaultKind, number>> = {
 const faultMs: Partial<Readonly<Record<FaultKind, readonly [number, number]>>> = {
   pause: [20, 7_000],
   silence: [500, 12_000],
-  silenceBus: [500, 12_000],
+  cutBus: [20, 12_000],
+  silenceBus: [500, 15_000],
   failover: [50, 3_000],
 }
 
 export function planOf(seed: number, extent: Extent): Plan {
   const random = new Random(seed, 'plan')
   const { processes } = extent
-  const shapes = [...shapeNames]
+  const lasting = random.pick(lastingNames)
+  const others = shapeNames
+    .filter((name) => name !== lasting)
     .map((name) => [random.next(), name] as const)
     .sort(([a], [b]) => a - b)
-    .slice(0, 2 + random.below(2))
+    .slice(0, 1 + random.below(2))
     .map(([, name]) => name)
+  const shapes = random.chance(0.5) ? [lasting, ...others] : [...others, lasting]
   const rowsPerShape = 1 + random.below(3)
   const rows = shapes.length * rowsPerShape
   const spanMs = extent.operations * random.between(30, 120)

@@ -39,12 +39,14 @@ const shape = (
 
 export const shapes = {
   plain: shape(5_000, {}),
+  /** Fresh for longer than a process may be deaf without knowing. */
+  lasting: shape(60_000, {}),
   windows: shape(1_500, { swr: 2_000, sie: 20_000 }, { options: { softTimeout: 50 } }),
   tagged: shape(20_000, { sie: 5_000 }, { tagged: 'all' }),
   /** Loads that outlast their lease many times. */
   shortLease: shape(2_000, { swr: 3_000 }, { options: { lease: 150 }, slowestMs: 3_000 }),
   bare: shape(2_000, { swr: 1_000 }, { options: { memory: false } }),
-  copies: shape(3_000, { sie: 10_000 }, { options: { values: 'clone' }, tagged: 'each' }),
+  copies: shape(12_000, { sie: 10_000 }, { options: { values: 'clone' }, tagged: 'each' }),
   negative: shape(
     4_000,
     { swr: 2_000 },
@@ -60,4 +62,6 @@ export const shapes = {
   slow: shape(6_000, { swr: 6_000 }, { slowestMs: 4_500 }),
 } as const satisfies Record<string, Shape>
 
+/** One of these is in every history: what they hold, only a change or deafness ends. */
+export const lastingNames = ['lasting', 'tagged', 'copies'] as const satisfies readonly ShapeName[]
 export const shapeNames = Object.keys(shapes) as readonly ShapeName[]
