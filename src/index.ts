@@ -1,4 +1,5 @@
 /** The composition root: which codec, clock and memory a cache is made of unless told otherwise. */
+import { randomBytes } from 'node:crypto'
 import { makeCache } from './cache/create-cache.ts'
 import { systemClock } from './system-clock.ts'
 import { msgpack } from './codecs/msgpack.ts'
@@ -14,6 +15,7 @@ export function createCache(options: CacheOptions): Cache {
   return makeCache(options, {
     clock: systemClock,
     codec: msgpack() as CodecPort,
+    newId: () => randomBytes(11).toString('base64url').slice(0, 14),
     memory: lruMemory,
   })
 }

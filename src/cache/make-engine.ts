@@ -22,7 +22,7 @@ import { Outbox } from './outbox.ts'
 import { StoreAccess } from './store-access.ts'
 import { atTags, everythingIsGone, kindOf, learn, redeliver, settleOn } from './tag-changes.ts'
 import { Tags } from './tags.ts'
-import { tokens } from './tokens.ts'
+import { tokensOf } from './tokens.ts'
 import { Writes } from './writes.ts'
 
 interface MemoryBounds {
@@ -35,6 +35,8 @@ interface MemoryBounds {
 export interface Environment {
   readonly clock: Clock
   readonly codec: CodecPort
+  /** Names the cache among all: 14 characters of `[A-Za-z0-9_-]`, never the same twice. */
+  newId(): string
   memory(bounds: MemoryBounds): Memory<Entry>
 }
 
@@ -43,7 +45,8 @@ const memoryTtlWithoutBusMs = 5_000
 
 export function makeEngine(rules: CacheRules, environment: Environment): Engine {
   const { clock } = rules
-  const { id, newToken } = tokens()
+  const id = environment.newId()
+  const newToken = tokensOf(id)
   const storePort = rules.enabled ? rules.store : undefined
   const detached = thisContext()
   const listeners = new Listeners()

@@ -22,7 +22,8 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
 }
 
 function aborted(event: Event): void {
-  const signal = event.currentTarget as AbortSignal
+  // In Node 20 `currentTarget` is null for every listener but the first.
+  const signal = event.target as AbortSignal
   signal.removeEventListener('abort', aborted)
   const runs = waiting.get(signal)
   waiting.delete(signal)

@@ -11,7 +11,8 @@ import { MemoryTags } from './memory-tags.ts'
 export class MemorySpace {
   readonly frames = new ExpiringMap<Uint8Array>()
   readonly leases = new ExpiringMap<Lease>()
-  readonly tags = new MemoryTags()
+  /** Replaced where a server that loses them is imagined. */
+  tags = new MemoryTags()
   readonly #buckets = new Map<number, TokenBucket>()
   readonly #listeners = new Set<StoreScope>()
 

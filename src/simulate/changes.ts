@@ -1,0 +1,88 @@
+/**
+ * What each process must not serve any more (I3). A change (invalidation, write, change by tag) that
+ * the server did at some instant binds a process once it has heard of it, or has had it confirmed:
+ * what it serves to whoever asks later began to load after that instant.
+ *
+ * Not promised by the design, and left out here: a change that a failover has lost, for every
+ * process but the one that made it, until that one has repeated it (which is a change of its own).
+ */
+import type { Deed } from './server.ts'
+import type { Row, Source } from './source.ts'
+
+export type ChangeKind = 'gone' | 'expired'
+
+export interface Change {
+  readonly kind: ChangeKind
+  readonly at: number
+  readonly deed: Deed
+  readonly sender: number
+  readonly rows: readonly Row[]
+  /** By its failover: the server does not know it any more. */
+  isLost: boolean
+}
+
+/** Since when a process knows of a change. */
+interface Floor {
+  readonly kind: ChangeKind
+  readonly at: number
+  readonly knownAt: number
+  readonly change: Change | undefined
+  readonly isOwn: boolean
+  readonly isByTag: boolean
+}
+
+export class Changes {
+  readonly all: Change[] = []
+  readonly #byRow: Change[][]
+  readonly #floors = new Map<number, Floor[][]>()
+  readonly #source: Source
+
+  constructor(source: Source) {
+    this.#source = source
+    this.#byRow = source.rows.map(() => [])
+  }
+
+  /** The server has done it. */
+  made(change: Change): void {
+    this.all.push(change)
+    for (const { id } of change.rows) this.#byRow[id]!.push(change)
+  }
+
+  /** A process is bound from now on. */
+  known(process: number, row: Row, floor: Floor): void {
+    let rows = this.#floors.get(process)
+    if (rows === undefined) {
+      rows = this.#source.rows.map(() => [])
+      this.#floors.set(process, rows)
+    }
+    rows[row.id]!.push(floor)
+  }
+
+  madeAt(row: Row, at: number): Change | undefined {
+    return this.#byRow[row.id]!.findLast((one) => one.at === at)
+  }
+
+  /** The change of this row that this process had confirmed last, begun at `since` or later. */
+  confirmed(sender: number, row: Row, since: number): Change | undefined {
+    return this.#byRow[row.id]!.findLast((one) => one.sender === sender && one.at >= since)
+  }
+
+  /** What is served to one who asked at `asked` began to load no earlier than that. */
+  least(process: number, row: Row, asked: number, kind: ChangeKind, what = 'value'): number {
+    let least = -Infinity
+    for (const floor of this.#floors.get(process)?.[row.id] ?? []) {
+      if (floor.kind !== kind || floor.knownAt > asked || floor.at <= least) continue
+      if (floor.change?.isLost === true && !floor.isOwn) continue
+      // Tags are a value's: where they are made of it, a failure has none (`Source.labels` of the engine).
+      if (what === 'failure' && floor.isByTag && !row.hasFixedTag) continue
+      least = floor.at
+    }
+    return least
+  }
+
+  /** The last that the server did until then, and still knows. */
+  last(row: Row, until: number, kind: ChangeKind): number {
+    const isOne = (one: Change): boolean => one.kind === kind && one.at <= until && !one.isLost
+    return this.#byRow[row.id]!.findLast(isOne)?.at ?? -Infinity
+  }
+}
