@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** For a load that rides on its parent's place. */
-const noPlace: Place = { leave: () => {}, abandon: () => {} }
+export const noPlace: Place = { leave: () => {}, abandon: () => {} }
 
 /** A turn in the queue. */
 export interface Queued {

@@ -14,7 +14,7 @@ import type { Timeline } from './timeline.ts'
 
 export const operations = [
   'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
-  'epochs', 'bump', 'beat',
+  'epochs', 'bump', 'tokens', 'beat',
 ] as const satisfies readonly (keyof StoreSession)[] // prettier-ignore
 export type Operation = (typeof operations)[number]
 
