@@ -1,12 +1,34 @@
 import { defineConfig } from 'vitest/config'
 
+// Several servers that agree on who takes over: their tests mostly wait, and more of them run at once.
+const fleets = ['test/cluster/**/*.test.ts', 'test/sentinel/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     pool: 'forks',
-    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: ['test/**/*.test.ts'],
+          exclude: fleets,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'fleets',
+          include: fleets,
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })
