@@ -131,7 +131,10 @@ function health(engine: Engine): Health {
   return { status, store: storeState, bus, loads, late: [] }
 }
 
-/** Drains loads and publishes, bounded; then whoever still hangs is told, and the leases are given back. */
+/**
+ * Drains loads, publishes and what the store has missed, bounded; then whoever still hangs is told,
+ * and the leases are given back.
+ */
 async function close(engine: Engine, timeoutMs: number): Promise<void> {
   engine.state = 'draining'
   engine.memory?.clear()
@@ -144,7 +147,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     const idle = flight.purpose === 'background' && flight.phase === 'wait'
     if (idle && !flight.isWanted) flight.controls.abandoned?.()
   }
-  await Promise.race([engine.background.idle(), bound])
+  await Promise.race([Promise.all([sendMissed(engine), engine.background.idle()]), bound])
   stop?.()
   engine.state = 'closed'
   engine.waiters.rouseAll()
@@ -166,4 +169,9 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
   engine.tagOutbox.close()
   await engine.store?.close()
   engine.listeners.clear()
+}
+
+/** Once more, although the breaker may be open still: nobody else knows of these changes. */
+async function sendMissed({ outbox, tagOutbox }: Engine): Promise<void> {
+  await Promise.all([outbox.drain(() => true), tagOutbox.drain(() => true)])
 }

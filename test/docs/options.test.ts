@@ -1,6 +1,6 @@
 // The tables of docs/options.md name every option that exists, and the default that holds.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { entryDefaultNames, entryNames } from '../../src/cache/entry-rules.ts'
@@ -64,11 +64,31 @@ describe('docs/errors.md', () => {
     expect(codes.length).toBeGreaterThan(5)
     expect(codes.filter((code) => !named.includes(code))).toEqual([])
   })
+
+  it('has a row for every word of Redis that a test meets', () => {
+    const words =
+      'READONLY LOADING OOM MISCONF BUSY NOSCRIPT MOVED ASK CROSSSLOT NOAUTH NOPERM WRONGPASS ' +
+      'CLUSTERDOWN TRYAGAIN MASTERDOWN NOREPLICAS WRONGTYPE'
+    const rows = read('errors.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    const cells = rows.map((row) => row.split(' | ')[0]!).join()
+    expect(words.split(' ').filter((word) => !cells.includes(`\`${word}\``))).toEqual([])
+  })
+})
+
+describe('docs/reliability.md', () => {
+  it('names no test that is not there', () => {
+    const paths = [...read('reliability.md').matchAll(/\btest\/[\w./-]+\w/g)].map(([path]) => path)
+    expect(paths.length).toBeGreaterThan(20)
+    const missing = paths.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))
+    expect(missing).toEqual([])
+  })
 })
 
 describe('links between the pages', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'docs/options.md', 'docs/errors.md'].concat(
-    ['how-it-works', 'testing', 'codecs', 'glossary', 'dependencies'].map(
+    ['how-it-works', 'reliability', 'testing', 'codecs', 'glossary', 'dependencies'].map(
       (name) => `docs/${name}.md`,
     ),
   )

@@ -66,6 +66,27 @@ describe('what the store did not take', () => {
     expect(await both()).toEqual([2, 2])
   })
 
+  it('T099 is sent once more by close(), also when nobody has found out yet that the store is back', async () => {
+    const { clock, link, a, inA, inB, source } = await twoThatKnow({ memory: false })
+    link.fail()
+    const changed = inA.invalidate('k').catch((error: unknown) => error)
+    const byTag = a.clear().catch((error: unknown) => error)
+    await clock.advance(150)
+    expect(await changed).toMatchObject(unavailable)
+    expect(await byTag).toMatchObject(unavailable)
+    await clock.advance('30s')
+    source.version = 2
+    link.heal()
+    // A load that never ends must not keep it from being sent.
+    const caller = a.getOrLoad('hangs', () => new Promise(() => {})).catch(() => {})
+    const closing = a.close({ timeout: 50 })
+    await clock.advance(300)
+    await Promise.all([closing, caller])
+    const read = inB.get('k')
+    await clock.advance(10)
+    expect(await read).toBe(2)
+  })
+
   it('T099 a set in an outage applies here, and elsewhere becomes an invalidation, never a value', async () => {
     const { clock, link, inA, inB, source, both } = await twoThatKnow()
     link.hang()
