@@ -89,7 +89,7 @@ export class Calls {
     const resource = process.resource(row)
     const { arg } = row
     const { verb } = command
-    const tag = row.tag === "" ? tagOf(arg) : row.tag
+    const tag = row.tag === '' ? tagOf(arg) : row.tag
     let rows: readonly Row[] = [row]
     if (verb === 'invalidateTags' || verb === 'expireTags') {
       rows = source.rows.filter((one) => one.tag === tag)

@@ -60,7 +60,7 @@ async function converge(options: Convergence): Promise<void> {
 /** Whatever a process heard or did not: by now it must not have anything of before the last change. */
 function readLast(options: Convergence, process: SimulatedProcess, row: Row): void {
   const { timeline, verdict, source, changes } = options
-  const last = changes.last(row, timeline.now, 'gone')
+  const last = changes.last(process.id, row, timeline.now)
   process
     .resource(row)
     .get(row.arg)
