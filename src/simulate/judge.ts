@@ -24,6 +24,8 @@ export interface Made {
   readonly isDown: boolean
   /** At the beginning. */
   readonly isOpen: boolean
+  /** Made when all has settled. */
+  readonly isLast: boolean
   /** With which it will be aborted. */
   readonly reason: Error | undefined
 }
@@ -167,6 +169,10 @@ export class Judge {
         row,
         `${outcome} of load ${origin.id} at ${asOf}, changed at ${least}`,
       )
+    }
+    if (made.isLast && outcome !== 'failed') {
+      const last = changes.last(process.id, row, begunAt)
+      if (asOf < last) this.#wrong('end', made, row, `${outcome} of ${asOf}, changed at ${last}`)
     }
     const isFresh = outcome === 'hit' || outcome === 'waited' || outcome === 'loaded'
     if (!isFresh) return

@@ -65,7 +65,10 @@ async function run(): Promise<number> {
 
 /** One worker takes orders until there are none. */
 function work(orders: Order[]): Promise<Summary> {
-  const worker = new Worker(new URL('./worker.js', import.meta.url))
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    // Nearly all that a history makes is dead by its end.
+    resourceLimits: { maxYoungGenerationSizeMb: 64 },
+  })
   const done: Summary[] = []
   return new Promise((resolve, reject) => {
     const next = (): void => {
