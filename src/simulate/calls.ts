@@ -43,12 +43,18 @@ export class Calls {
     }
   }
 
-  #read(process: SimulatedProcess, command: Command, row: Row): void {
+  /** When all has settled: whatever a process has heard or not, it must have the newest by now. */
+  makeLast(process: SimulatedProcess, row: Row): void {
+    const command = { at: 0, process: 0, verb: 'lookup', row: row.id } as const
+    this.#read(process, command, row, true)
+  }
+
+  #read(process: SimulatedProcess, command: Command, row: Row, isLast = false): void {
     const { judge, source } = this.#options
     const { verb, timeoutMs, maxAgeMs, abortMs } = command
     const resource = process.resource(row)
     const rows = verb === 'getMany' ? source.rows.filter(({ of }) => of === row.of) : [row]
-    const made = this.#begin(process, command, rows)
+    const made = this.#begin(process, command, rows, isLast)
     let call: Call | undefined
     if (timeoutMs !== undefined || maxAgeMs !== undefined || abortMs !== undefined) {
       call = { timeout: timeoutMs, maxAge: maxAgeMs, signal: this.#signal(made, abortMs) }
@@ -89,7 +95,7 @@ export class Calls {
     const resource = process.resource(row)
     const { arg } = row
     const { verb } = command
-    const tag = row.tag === "" ? tagOf(arg) : row.tag
+    const tag = row.tag === '' ? tagOf(arg) : row.tag
     let rows: readonly Row[] = [row]
     if (verb === 'invalidateTags' || verb === 'expireTags') {
       rows = source.rows.filter((one) => one.tag === tag)
@@ -124,7 +130,7 @@ export class Calls {
     this.#settle(made, promised(), done, refused)
   }
 
-  #begin(process: SimulatedProcess, command: Command, rows: readonly Row[]): Made {
+  #begin(process: SimulatedProcess, command: Command, rows: readonly Row[], isLast = false): Made {
     const { timeline, judge } = this.#options
     const made: Made = {
       id: this.#made++,
@@ -136,6 +142,7 @@ export class Calls {
       hasTimeout: command.timeoutMs !== undefined,
       isDown: process.cache.health().store !== 'up',
       isOpen: process.state === 'open',
+      isLast,
       reason: command.abortMs === undefined ? undefined : new Error(`call ${this.#made} left`),
     }
     this.open.add(made)

@@ -80,9 +80,13 @@ export class Changes {
     return least
   }
 
-  /** The last that the server did until then, and still knows. */
-  last(row: Row, until: number, kind: ChangeKind): number {
-    const isOne = (one: Change): boolean => one.kind === kind && one.at <= until && !one.isLost
+  /** The last that the server did until then, and still knows, of those that bind this process. */
+  last(process: number, row: Row, until: number): number {
+    const isOne = ({ kind, at, isLost, sender, deed }: Change): boolean => {
+      if (kind !== 'gone' || at > until || isLost) return false
+      // One's own change by tag binds from its call on, however late the server takes it.
+      return sender !== process || deed.operation !== 'bump'
+    }
     return this.#byRow[row.id]!.findLast(isOne)?.at ?? -Infinity
   }
 }

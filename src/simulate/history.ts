@@ -140,7 +140,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   try {
     await timeline.runUntil(over)
     faults.heal()
-    await ending.converge({ timeline, verdict, source, changes, calls, processes })
+    await ending.converge({ timeline, verdict, source, calls, processes })
     await ending.closeAll({ timeline, verdict, processes: all, ledger, calls })
   } finally {
     restore?.()

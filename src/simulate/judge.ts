@@ -24,6 +24,8 @@ export interface Made {
   readonly isDown: boolean
   /** At the beginning. */
   readonly isOpen: boolean
+  /** Made when all has settled. */
+  readonly isLast: boolean
   /** With which it will be aborted. */
   readonly reason: Error | undefined
 }
@@ -161,15 +163,29 @@ export class Judge {
     const what = outcome === 'failed' ? 'failure' : 'value'
     const least = changes.least(process.id, row, begunAt, 'gone', what)
     if (asOf < least) {
-      this.#wrong('I3', made, row, `${outcome} of load ${origin.id} at ${asOf}, changed at ${least}`)
+      this.#wrong(
+        'I3',
+        made,
+        row,
+        `${outcome} of load ${origin.id} at ${asOf}, changed at ${least}`,
+      )
+    }
+    if (made.isLast && outcome !== 'failed') {
+      const last = changes.last(process.id, row, begunAt)
+      if (asOf < last) this.#wrong('end', made, row, `${outcome} of ${asOf}, changed at ${last}`)
     }
     const isFresh = outcome === 'hit' || outcome === 'waited' || outcome === 'loaded'
     if (!isFresh) return
     const stale = changes.least(process.id, row, begunAt, 'expired')
     if (asOf < stale && begunAt - stale > clockErrorMs) {
-      this.#wrong('I3', made, row, `${outcome} of load ${origin.id} at ${asOf}, expired at ${stale}`)
+      this.#wrong(
+        'I3',
+        made,
+        row,
+        `${outcome} of load ${origin.id} at ${asOf}, expired at ${stale}`,
+      )
     }
-    const elsewhere = changes.last(row, begunAt - deafAfterMs * 1.001 - slackMs, 'gone')
+    const elsewhere = changes.last(process.id, row, begunAt - deafAfterMs * 1.001 - slackMs)
     if (asOf >= elsewhere) return
     // With the store gone, a process loads for itself: it joins what it has begun, and keeps it fresh
     // for `outageTtl`, whatever is changed elsewhere meanwhile (design: `outageTtl`, "this process only").
@@ -196,7 +212,12 @@ export class Judge {
     const age = made.begunAt - madeAt
     const most = ttlMs + (outcome === 'hit' ? 0 : windowMs) + clockErrorMs
     if (age <= most * 1.001) return
-    this.#wrong('I3', made, row, `${outcome} of load ${id}, ${age.toFixed(0)} ms old, at most ${most}`)
+    this.#wrong(
+      'I3',
+      made,
+      row,
+      `${outcome} of load ${id}, ${age.toFixed(0)} ms old, at most ${most}`,
+    )
   }
 
   #wrong(invariant: Invariant, made: Made, row: Row, text: string): void {

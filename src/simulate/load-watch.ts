@@ -31,6 +31,10 @@ export class Load implements LoadWatch {
     this.#running += change
     if (this.#running <= patience.places) return
     const { verdict, timeline } = this.#options
-    verdict.violated('I5', timeline.now, `${this.#running} loads at once, at most ${patience.places}`)
+    verdict.violated(
+      'I5',
+      timeline.now,
+      `${this.#running} loads at once, at most ${patience.places}`,
+    )
   }
 }

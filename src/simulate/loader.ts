@@ -125,7 +125,12 @@ export class Loader {
   }
 
   /** Resolves when the source has answered; rejects where it heeds the signal. */
-  #run(shape: Shape, origins: readonly Origin[], signal: AbortSignal, hangs: boolean): Promise<void> {
+  #run(
+    shape: Shape,
+    origins: readonly Origin[],
+    signal: AbortSignal,
+    hangs: boolean,
+  ): Promise<void> {
     const { timeline, host, random, watch, hanging } = this.#options
     const heeds = random.chance(0.5)
     const ms = Math.min(shape.slowestMs, 1 + (shape.slowestMs / 8) * -Math.log1p(-random.next()))

@@ -121,7 +121,10 @@ export class Server {
     this.identity++
     let time = 0
     const space = new MemorySpace()
-    const replica = new MemorySession(space, scopeOf({ ...this.clock, now: () => time }, () => {}))
+    const replica = new MemorySession(
+      space,
+      scopeOf({ ...this.clock, now: () => time }, () => {}),
+    )
     for (const { operation, args, at, refused } of kept) {
       if (refused) continue
       time = at
@@ -184,8 +187,12 @@ export class Server {
     const scope = scopeOf(this.clock, (message) => tell(client, message))
     const right: StoreSession = new MemorySession(this.space, scope)
     const { space } = this
-    const made = wrong === undefined ? right : layered(right, wrong(right, { space, clock: this.clock }))
-    session = layered(made, refusing(made, space, () => this.refusal, this.clock))
+    const made =
+      wrong === undefined ? right : layered(right, wrong(right, { space, clock: this.clock }))
+    session = layered(
+      made,
+      refusing(made, space, () => this.refusal, this.clock),
+    )
     this.#sessions.set(client, session)
     return session
   }

@@ -101,6 +101,8 @@ export class SimulatedProcess {
         namespace: 'simulated',
         ttl: 1_000,
         store,
+        // Fewer than there may be rows: some are dropped.
+        memory: { maxEntries: 7 },
         limit: { concurrency: places, queue },
         uncacheableFor: 500,
         ...timeouts,

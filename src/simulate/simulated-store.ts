@@ -49,7 +49,9 @@ export function simulatedStore(options: SimulatedStoreOptions): StorePort {
       link.connectLater()
       if (hasBus) bus.connectLater()
       const made = session as unknown as StoreSession
-      return options.wrap === undefined ? made : Object.assign(made, options.wrap({ ...made }, scope))
+      return options.wrap === undefined
+        ? made
+        : Object.assign(made, options.wrap({ ...made }, scope))
     },
   }
 }
