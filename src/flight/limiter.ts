@@ -4,8 +4,8 @@
  * background, for which a quarter of the places is out of reach.
  *
  * A load that was given up at its deadline and still runs leaves its place, and is counted as
- * abandoned; as many abandoned as places, and nothing more is started until some of them end (a hung
- * source is not helped by more of the same).
+ * abandoned; as many abandoned as there were places at first, and nothing more is started until some
+ * of them end (a hung source is not helped by more of the same).
  */
 import type { Ended } from '../core/adaptive-limit.ts'
 import { BreakwaterError } from '../core/errors.ts'
@@ -72,6 +72,7 @@ export class Limiter {
   readonly queueMs: number
   readonly #clock: Clock
   readonly #places: Places
+  readonly #mostAbandoned: number
   readonly #rate: Rate | undefined
   readonly #onLimit: LimiterOptions['onLimit']
   readonly #callers = new Turns<Turn>()
@@ -84,6 +85,8 @@ export class Limiter {
     this.#clock = clock
     this.queueMs = queueMs
     this.#places = places
+    // Not what is left of them later: a few loads that never end must not keep all others out.
+    this.#mostAbandoned = places.limit
     this.#rate = rate
     this.#onLimit = onLimit
   }
@@ -102,7 +105,7 @@ export class Limiter {
 
   /** A place where one is free, else a turn, which ends with `OVERLOADED` at the queue's deadline. */
   enter({ key, until, isBackground }: Entering): Place | Queued {
-    if (this.#abandoned >= this.#places.limit) {
+    if (this.#abandoned >= this.#mostAbandoned) {
       throw overloaded(key, `${this.#abandoned} abandoned loads are still running`)
     }
     const ahead = isBackground ? this.queued : this.#callers.size
@@ -146,7 +149,7 @@ export class Limiter {
 
   #hasRoom(isBackground: boolean): boolean {
     const { limit } = this.#places
-    if (this.#running >= limit || this.#abandoned >= limit) return false
+    if (this.#running >= limit || this.#abandoned >= this.#mostAbandoned) return false
     if (!isBackground) return true
     return this.#runningInBackground < Math.max(1, Math.floor(limit * shareOfBackground))
   }
