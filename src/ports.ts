@@ -50,6 +50,8 @@ export interface StoreScope {
   onBus(state: 'up' | 'down'): void
   /** The client became ready, or stopped to be. */
   onReady(ready: boolean): void
+  /** Told once: by this policy the store may evict leases. */
+  onEviction?(policy: string): void
   /** A background fault (never of an operation, which rejects by itself). */
   onFault(error: unknown): void
 }

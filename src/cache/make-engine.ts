@@ -189,6 +189,7 @@ function connect(
     detached: engine.detached,
     onMessage: (message) => heed(engine, message),
     onBus: (state) => hearing.onBus(state, beatNow),
+    onEviction: (policy) => listeners.tell('eviction', () => ({ policy })),
     onFailed: (operation, error) => listeners.tell('storeFailed', () => ({ operation, error })),
     onBreaker: (state, server) => {
       listeners.tell('breaker', () => (server === undefined ? { state } : { state, server }))

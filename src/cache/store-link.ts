@@ -18,6 +18,7 @@ export interface LinkOptions {
   onMessage(message: BusMessage): void
   onBus(state: 'up' | 'down'): void
   onFailed(operation: string, error: unknown): void
+  onEviction(policy: string): void
   /** `server`: of a cluster, which one. */
   onBreaker(state: 'open' | 'closed', server: string | undefined): void
   /** Sends a beat and takes in what it brings. */
@@ -63,6 +64,7 @@ export class StoreLink {
       onMessage: options.onMessage,
       onBus: options.onBus,
       onReady: (ready) => this.#onReady(ready),
+      onEviction: options.onEviction,
       onFault: (error) => options.onFailed('connection', error),
     })
     this.lanes = new Lanes({

@@ -49,6 +49,8 @@ export interface CacheEvents {
   storeFailed: { readonly operation: string; readonly error: unknown }
   /** More invalidations were missed by the store than are remembered for repeating. */
   invalidationsLost: { readonly remembered: number }
+  /** Told once, soon after the first connect: Redis has a limit on memory and may evict leases, which costs second loads. */
+  eviction: { readonly policy: string }
   /** The breaker in front of the store; of a cluster, before the master that `server` names. */
   breaker: { readonly state: 'closed' | 'open'; readonly server?: string }
   /** The adaptive limit has changed: so many loads at once in this process. */
@@ -71,6 +73,7 @@ export const eventNames = [
   'callbackFailed',
   'storeFailed',
   'invalidationsLost',
+  'eviction',
   'breaker',
   'limit',
   'switched',
