@@ -1,6 +1,6 @@
 // Builds with plain tsc what is missing or stale: the library (dist/) and the private workspaces
-// (rig/, lab/, bench/, each into its own dist/), in the order in which they import each other.
-// `node scripts/build.mjs [--force] [library|rig|lab|bench …]`; without names: all that have sources.
+// (rig/, soak/, lab/, bench/, each into its own dist/), in the order in which they import each other.
+// `node scripts/build.mjs [--force] [library|rig|soak|lab|bench …]`; without names: all that have sources.
 // Output whose source has gone is removed afterwards, so that dist/ is never missing in between.
 
 import { spawnSync } from 'node:child_process'
@@ -20,6 +20,7 @@ const projects = [
   { name: 'library', folder: '.', config: 'tsconfig.build.json', needs: [] },
   { name: 'rig', folder: 'rig', config: 'rig/tsconfig.json', needs: [] },
   { name: 'lab', folder: 'lab', config: 'lab/tsconfig.json', needs: ['library', 'rig'] },
+  { name: 'soak', folder: 'soak', config: 'soak/tsconfig.json', needs: ['library', 'rig'] },
   { name: 'bench', folder: 'bench', config: 'bench/tsconfig.json', needs: ['library', 'rig'] },
 ]
 

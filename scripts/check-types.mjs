@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-const workspaces = ['rig', 'lab', 'bench'].filter((name) => existsSync(join(root, name, 'src')))
+const workspaces = ['rig', 'soak', 'lab', 'bench'].filter((name) =>
+  existsSync(join(root, name, 'src')),
+)
 
 const failed = ['.', 'scripts', ...workspaces].filter((folder) => {
   const options = [tsc, '--noEmit', '-p', join(root, folder)]

@@ -70,18 +70,21 @@ export async function startTcpProxy(first: { host: string; port: number }): Prom
       if (!pair.severed) server?.write(bytes)
     })
     let sending = Promise.resolve()
+    let held = 0
     server?.on('data', (bytes) => {
       if (pair.halving) {
         client.end(bytes.subarray(0, Math.floor(bytes.length / 2)))
         server.destroy()
         return
       }
-      if (latencyMs === 0 && bytesPerSecond === 0) {
+      // Never past what is held back still.
+      if (latencyMs === 0 && bytesPerSecond === 0 && held === 0) {
         if (!pair.severed) client.write(bytes)
         return
       }
       const dueAt = performance.now() + latencyMs
-      sending = sending.then(() => deliver(pair, bytes, dueAt))
+      held += 1
+      sending = sending.then(() => deliver(pair, bytes, dueAt)).finally(() => (held -= 1))
     })
     const end = () => {
       if (pair.severed && !client.destroyed) return

@@ -36,7 +36,8 @@ export interface LaneOptions {
 }
 
 const probeMs = { first: 100, most: 1_000 }
-const reconnectAfterMs = 5_000
+/** So that all is well within 5 s where a new connection works. */
+const reconnectAfterMs = 4_000
 
 export class Lane {
   /** Something that is kept there: what was asked about last. */

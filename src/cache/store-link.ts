@@ -168,17 +168,26 @@ export class StoreLink {
       onFailed,
     }
     if (shards === undefined) {
+      let isRenewed = false
       return new Lane({
         ...common,
         received: () => session.received(),
-        reconnect: () => session.reconnect('commands'),
+        reconnect: () => {
+          isRenewed = true
+          session.reconnect('commands')
+        },
         ask: () => beat(session),
         recover: () => recover(),
         onDown: (error) => {
           this.#connected(error)
           onBreaker('open', undefined)
         },
-        onUp: () => onBreaker('closed', undefined),
+        onUp: () => {
+          onBreaker('closed', undefined)
+          // What one connection died of has ended the other as well, and that one is not told.
+          if (isRenewed) session.reconnect('bus')
+          isRenewed = false
+        },
       })
     }
     const isKeeper = (site: Site): boolean => shards.serverOf(site) === server

@@ -45,4 +45,17 @@ describe.each(bothClients)('a black hole before $library', ({ open }) => {
     expect(performance.now() - endedAt).toBeLessThan(5_000)
     expect(proxy.open).toBe(2)
   })
+
+  // Neither of them is told: the commands' by their silence, and the other one died of the same.
+  it('T091 T073 connections that stood before it are made anew: all is well 5 s after it', async () => {
+    const cache = make()
+    await until(() => cache.health().status === 'ok')
+    proxy.severSilently()
+    const cutAt = performance.now()
+    expect(await cache.getOrLoad('k', () => 1)).toBe(1)
+    await until(() => cache.health().status === 'degraded')
+    await until(() => cache.health().status === 'ok')
+    expect(performance.now() - cutAt).toBeLessThan(5_000)
+    expect(proxy.accepted).toBe(4)
+  })
 })
