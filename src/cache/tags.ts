@@ -205,9 +205,12 @@ export class Tags {
     return Math.min(expiredAt, until) === Infinity ? undefined : { expiredAt, until }
   }
 
-  /** Was any of them invalidated after this epoch? */
+  /** Was any of them invalidated after this epoch? A change of ours that has none yet is after all. */
   isGoneAfter(asOf: number, labels: readonly Label[]): boolean {
-    return labels.some((label) => (this.#known.get(label)?.gone.epoch ?? 0) > asOf)
+    return labels.some((label) => {
+      const known = this.#known.get(label)
+      return this.#missed(label) === 'gone' || (known !== undefined && isAfter(known.gone, asOf))
+    })
   }
 
   /** Until when what began to load at `startedAt` may be used, by its labels and its own key. */

@@ -1,6 +1,7 @@
 /** Calls of the imagined users: begun as planned, and each judged when it settles. */
 import type { Call, Lookup, Peek } from '../api.ts'
-import type { Judge, Made } from './judge.ts'
+import { isReading, type Judge, type Made } from './judge.ts'
+import type { OutageWatch } from './outage-watch.ts'
 import type { Command } from './plan.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { tagOf } from './simulated-process.ts'
@@ -11,6 +12,7 @@ export interface CallsOptions {
   readonly timeline: Timeline
   readonly source: Source
   readonly judge: Judge
+  readonly outages: OutageWatch
 }
 
 export class Calls {
@@ -131,7 +133,7 @@ export class Calls {
   }
 
   #begin(process: SimulatedProcess, command: Command, rows: readonly Row[], isLast = false): Made {
-    const { timeline, judge } = this.#options
+    const { timeline, judge, outages } = this.#options
     const made: Made = {
       id: this.#made++,
       process,
@@ -147,6 +149,7 @@ export class Calls {
     }
     this.open.add(made)
     judge.begun(made)
+    if (isReading(made.verb)) outages.begun(made)
     return made
   }
 

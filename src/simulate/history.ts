@@ -8,9 +8,10 @@ import { ending } from './ending.ts'
 import { Faults } from './faults.ts'
 import type { Flaw } from './flaws.ts'
 import { heardOf } from './heard-of.ts'
-import { Judge } from './judge.ts'
+import { Judge, type Made } from './judge.ts'
 import { Ledger } from './ledger.ts'
 import { Load } from './load-watch.ts'
+import { OutageWatch } from './outage-watch.ts'
 import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
 import { Server } from './server.ts'
@@ -58,7 +59,6 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   const changes = new Changes(source)
   const ledger = new Ledger(source, changes, verdict)
   const judge = new Judge({ timeline, source, changes, verdict, trace })
-  const calls = new Calls({ timeline, source, judge })
   const weather = { latencyMs: plan.latencyMs, jitterMs: plan.latencyMs, lateMs: 0 }
   const all: SimulatedProcess[] = []
   const processes: SimulatedProcess[] = []
@@ -73,6 +73,10 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
     wrong: flaw?.server,
     isReplicated: plan.faults.some(({ kind }) => kind === 'failover'),
   })
+  const isOpen = (made: Made): boolean => calls.open.has(made)
+  const { latencyMs } = plan
+  const outages = new OutageWatch({ timeline, verdict, server, latencyMs, isOpen })
+  const calls: Calls = new Calls({ timeline, source, judge, outages })
   const begin = (place: number): void => {
     const id = all.length
     const load: Load = new Load({

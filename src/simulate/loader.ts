@@ -116,6 +116,7 @@ export class Loader {
   #value(origin: Origin, ending: Ending, ctx: EntryContext): Value {
     const { random, source } = this.#options
     if (ending === 'short') ctx.ttl(300)
+    if (ending === 'noStore' || ending === 'private') source.rows[origin.row]!.wasUncacheable = true
     if (ending === 'noStore') ctx.noStore()
     if (ending === 'private') ctx.private()
     if (ending === 'noStore') origin.kept = 'shared'

@@ -78,12 +78,16 @@ export class Server {
     }
   }
 
+  /** Since when nothing is answered, while that is so. */
+  silentSince: number | undefined
+
   get isFrozen(): boolean {
     return this.#held !== undefined
   }
 
   freeze(): void {
     this.#held ??= []
+    this.silentSince ??= this.#options.timeline.now
   }
 
   /** All that has come in meanwhile happens, in its order. */
@@ -91,6 +95,7 @@ export class Server {
     const next = this.#held?.shift()
     if (next === undefined) {
       this.#held = undefined
+      if (!this.isGone) this.silentSince = undefined
       return
     }
     next()
@@ -100,12 +105,14 @@ export class Server {
 
   die(): void {
     this.isGone = true
+    this.silentSince ??= this.#options.timeline.now
     this.#held = undefined
   }
 
   /** Empty, and another one than before. */
   begin(): void {
     this.isGone = false
+    this.silentSince = undefined
     this.identity++
     this.#renew(new MemorySpace())
     this.deeds.length = 0
@@ -117,6 +124,7 @@ export class Server {
     const kept = this.deeds.slice(0, from)
     const lost = this.deeds.splice(from)
     this.isGone = false
+    this.silentSince = undefined
     this.#held = undefined
     this.identity++
     let time = 0

@@ -12,6 +12,8 @@ export interface Row {
   /** The tag is the definition's, whatever the value. */
   readonly hasFixedTag: boolean
   version: number
+  /** A load of it was not to be kept, or for one call alone: since then callers load side by side. */
+  wasUncacheable: boolean
 }
 
 /** What loaders give: it names the row, the version and where it comes from. */
@@ -46,8 +48,8 @@ export class Source {
   readonly origins: Origin[] = []
   readonly byKey = new Map<string, Row>()
 
-  add(row: Omit<Row, 'id' | 'version'>): Row {
-    const added: Row = { ...row, id: this.rows.length, version: 1 }
+  add(row: Omit<Row, 'id' | 'version' | 'wasUncacheable'>): Row {
+    const added: Row = { ...row, id: this.rows.length, version: 1, wasUncacheable: false }
     this.rows.push(added)
     this.byKey.set(added.key, added)
     return added

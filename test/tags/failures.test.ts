@@ -46,6 +46,34 @@ describe('failures', () => {
   })
 })
 
+// Found by the simulator: the store took no writes, so that the change had no epoch yet.
+test.each(['clear', 'tags'])('%s that the store did not take ends a back-off', async (how) => {
+  const { clock, process, define, source, loads } = tagRace()
+  const a = await process()
+  const b = await process({ storeTimeout: '100ms' })
+  const [item, other] = [a, b].map((racer) => define(racer, { errorTtl: '1m' }))
+  source.slow = true
+  const first = watched(item!.get('k'))
+  await clock.advance(1)
+  loads[0]!.fail()
+  await clock.advance(10)
+  expect(first.state).toBe('rejected')
+  b.link.hold('requests', 'bump')
+  const refused = watched(how === 'clear' ? other!.clear() : b.cache.invalidateTags('t'))
+  await clock.advance(50)
+  // The store answers all else: it is not given up.
+  await other!.peek('else')
+  await clock.advance(60)
+  await other!.peek('else')
+  source.slow = false
+  const next = watched(other!.get('k'))
+  await clock.advance(10)
+  expect({ refused: refused.state, next }).toMatchObject({
+    refused: 'rejected',
+    next: { state: 'resolved' },
+  })
+})
+
 describe('clear of a resource', () => {
   test('leaves the back-off of others alone', async () => {
     const { process } = tagRace()

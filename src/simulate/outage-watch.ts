@@ -1,0 +1,58 @@
+/**
+ * With the store gone, a request pays `storeTimeout` at most once, and nothing while the breaker is
+ * open (I5): by then it has its answer, or loads, or queues for a place.
+ */
+import type { Made } from './judge.ts'
+import { patience } from './patience.ts'
+import type { Server } from './server.ts'
+import type { Timeline } from './timeline.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface OutageWatchOptions {
+  readonly timeline: Timeline
+  readonly verdict: Verdict
+  readonly server: Server
+  readonly latencyMs: number
+  isOpen(made: Made): boolean
+}
+
+/** Timers are late by one millisecond each. */
+const lateMs = 5
+/** A silence is believed when it has lasted for a quarter of the timeout more (`cache/lane.ts`). */
+const believedMs = patience.storeTimeout * 1.25 + lateMs
+
+export class OutageWatch {
+  readonly #options: OutageWatchOptions
+
+  constructor(options: OutageWatchOptions) {
+    this.#options = options
+  }
+
+  begun(made: Made): void {
+    const { timeline, server, latencyMs } = this.#options
+    const { process, begunAt } = made
+    if (begunAt - process.bornAt < 2 * patience.connectTimeout) return
+    if (process.isBreakerOpen) {
+      const isStill = (): boolean => process.isBreakerOpen && process.breakerSince < begunAt
+      timeline.after(lateMs, () => this.#judge(made, isStill, 'with the breaker open'))
+      return
+    }
+    // What the server said before it stopped has arrived.
+    const since = server.silentSince
+    if (since === undefined || begunAt - since < 4 * latencyMs + lateMs) return
+    const isStill = (): boolean => server.silentSince === since
+    timeline.after(believedMs, () => this.#judge(made, isStill, 'for a silent store'))
+  }
+
+  #judge(made: Made, isStill: () => boolean, what: string): void {
+    const { timeline, verdict, isOpen } = this.#options
+    verdict.count('asked in outages')
+    const { process, pausedMs, rows, verb, id } = made
+    const { host, loads, cache, state } = process
+    if (!isOpen(made) || state !== 'open' || host.pausedMs !== pausedMs || !isStill()) return
+    if (loads.isFull || cache.health().loads.queued > 0) return
+    if (rows.some((row) => loads.isLoading(row))) return
+    const text = `p${process.id} #${id} ${verb} ${rows[0]!.key}: waits ${what}, and nobody loads`
+    verdict.violated('I5', timeline.now, text)
+  }
+}
