@@ -72,6 +72,7 @@ export class Ledger implements ServerWatch {
       case 'read':
       case 'readMany':
       case 'epochs':
+      case 'tokens':
       case 'beat':
     }
   }
