@@ -30,6 +30,7 @@ export function simulatedStore(options: SimulatedStoreOptions): StorePort {
         hasBus,
         fromReplica: false,
         isRefusal: (error: unknown) => error instanceof Refused,
+        isReply: (error: unknown) => error instanceof Refused,
         received: () => link.received,
         reconnect: (what: 'commands' | 'bus') => (what === 'bus' ? bus : link).cut(),
         close: async () => {

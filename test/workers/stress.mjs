@@ -49,6 +49,7 @@ const passedOn = [
   'epochs',
   'bump',
   'isRefusal',
+  'isReply',
   'received',
   'reconnect',
   'close',
