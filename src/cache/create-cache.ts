@@ -165,6 +165,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     })
   })
   engine.hearing.stop()
+  engine.limiter.close()
   engine.outbox.close()
   engine.tagOutbox.close()
   await engine.store?.close()

@@ -77,6 +77,8 @@ export class Limiter {
   readonly #onLimit: LimiterOptions['onLimit']
   readonly #callers = new Turns<Turn>()
   readonly #background = new Turns<Turn>()
+  /** A timer for each abandoned load. */
+  readonly #forgetting = new Set<() => void>()
   #running = 0
   #runningInBackground = 0
   #abandoned = 0
@@ -117,6 +119,13 @@ export class Limiter {
     const queued = this.#wait(key, leftMs, isBackground)
     this.next()
     return queued
+  }
+
+  /** Whatever goes on, no timer does. */
+  close(): void {
+    for (const cancel of this.#forgetting) cancel()
+    this.#forgetting.clear()
+    this.#rate?.rest()
   }
 
   /** For a load that is made inside another one. */
@@ -213,10 +222,12 @@ export class Limiter {
           if (!counts) return
           counts = false
           forget()
+          this.#forgetting.delete(forget)
           this.#abandoned--
           this.next()
         }
         const forget = this.#clock.after(forgetMs, over)
+        this.#forgetting.add(forget)
         ended.then(over, over)
         this.next()
       },

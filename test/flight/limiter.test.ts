@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { Limiter, fixedPlaces, type Place, type Queued } from '../../src/flight/limiter.ts'
+import { Rate } from '../../src/flight/rate.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
 function setUp(places = 2) {
@@ -133,5 +134,36 @@ describe('places', () => {
     expect(limiter.abandoned).toBe(0)
     enter('c')
     expect(order).toEqual(['a', 'b', 'c'])
+  })
+
+  it('I7 at the end no timer is left, whatever goes on', async () => {
+    const left = new Set<object>()
+    const clock = manualClock()
+    const watched = {
+      ...clock,
+      after: (ms: number, run: () => void) => {
+        const timer = {}
+        left.add(timer)
+        const cancel = clock.after(ms, () => (left.delete(timer), run()))
+        return () => (left.delete(timer), cancel())
+      },
+    }
+    const rate = new Rate({
+      clock: watched, perSecond: 1, ask: () => undefined, detached: (run) => run(),
+      onTokens: () => limiter.next(),
+    }) // prettier-ignore
+    const limiter: Limiter = new Limiter({
+      clock: watched, queueMs: 1_000, places: fixedPlaces(4), rate, onLimit: () => {},
+    }) // prettier-ignore
+    const enter = (key: string) =>
+      limiter.enter({ key, until: clock.now() + 1_000, isBackground: false })
+    const place = await (enter('a') as Queued).place
+    place.abandon(new Promise(() => {}), 5_000)
+    const second = enter('b') as Queued
+    second.place.catch(() => {})
+    expect(left.size).toBe(3)
+    second.cancel(new Error('closed'))
+    limiter.close()
+    expect(left.size).toBe(0)
   })
 })
