@@ -11,7 +11,7 @@ const lookMs = 250
  * In looks, so that a stall of this process counts as one. The second attempt is given longer, in
  * case that the network is slow and no more.
  */
-const patience = { first: 4, later: 8 }
+const patience = { first: 4, later: 6 }
 
 export class SilentConnecting {
   readonly #commands: RedisCommands
