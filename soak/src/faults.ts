@@ -104,6 +104,21 @@ export const faults: readonly Fault[] = [
       return () => master.ask('CONFIG', 'SET', 'maxmemory', 0)
     },
   },
+  {
+    name: 'leases evicted',
+    begin: async ({ master }) => {
+      const script = `for _, key in ipairs(redis.call('KEYS', 'bw:*:l')) do redis.call('DEL', key) end`
+      await master.ask('EVAL', script, 0)
+      return nothing
+    },
+  },
+  {
+    name: 'the master made a replica under its connections',
+    begin: async ({ master }) => {
+      await master.ask('REPLICAOF', '127.0.0.1', 1)
+      return () => master.ask('REPLICAOF', 'NO', 'ONE')
+    },
+  },
   { name: 'a failover behind one address', begin: failover },
   {
     name: 'the holder of a lease stopped for longer than the lease',

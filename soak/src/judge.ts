@@ -22,18 +22,29 @@ export function findings(all: readonly Figures[]): string[] {
 
 let asked = 0
 
-/** All processes ask at once for what nobody has: one load, and the same answer for all. */
+/**
+ * All processes ask at once for what nobody has: one load, and the same answer for all. A process
+ * that stalls for longer than `storeTimeout` loads by itself, and counts that.
+ */
 export async function oneLoad(fleet: Fleet): Promise<string[]> {
   const key = `herd-${++asked}-${Date.now()}`
+  const before = unleasedReads(await fleet.figures())
   const answers = await fleet.all((member) =>
     member.order<ReadAnswer>({ kind: 'read', key, ms: 50 }),
   )
+  const counted = unleasedReads(await fleet.figures()) - before
   const loads = await fleet.source.loadsOf(key)
   const failed = answers.filter(({ error }) => error !== undefined)
+  const versions = new Set(answers.map(({ value }) => value))
   return [
-    ...(loads === 1 ? [] : [`${loads} loads of one key that all asked for at once`]),
+    ...(loads <= 1 + counted ? [] : [`${loads} loads of one key, ${counted} without a lease`]),
+    ...(versions.size === 1 ? [] : [`answers of ${versions.size} kinds for one key`]),
     ...failed.map(({ error }) => `an error: ${error}`),
   ]
+}
+
+function unleasedReads(all: readonly Figures[]): number {
+  return all.reduce((total, it) => total + it.unleasedReads, 0)
 }
 
 /** By as much a heap may differ after a collection: code that was compiled, buffers of sockets. */

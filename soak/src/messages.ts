@@ -41,6 +41,8 @@ export interface Figures {
   /** Of the cache's own counters: what loads may have begun with. */
   readonly leases: number
   readonly unleased: number
+  /** The same of the keys of `read` alone. */
+  readonly unleasedReads: number
   readonly mostLoads: number
   readonly longestMs: number
   /** How late the process itself came to a request, at most: no wait of the cache's. */

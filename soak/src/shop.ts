@@ -12,6 +12,10 @@ export interface Told {
   loading(key: string): void
 }
 
+interface Signalled {
+  readonly signal: AbortSignal
+}
+
 export class SourceFailed extends Error {
   readonly code = 'E_SOURCE'
 }
@@ -22,19 +26,22 @@ export function openShop(store: Store, source: Source, random: () => number, tol
   let running = 0
   let most = 0
   let runs = 0
-  const counted = async <T>(keys: number, run: () => Promise<T>): Promise<T> => {
+  /** One that was given up has left its place: it counts no more, however long it goes on. */
+  const counted = async <T>(keys: number, { signal }: Signalled, run: () => Promise<T>) => {
     running += 1
     runs += keys
     most = Math.max(most, running)
+    const left = once(() => (running -= 1))
+    signal.addEventListener('abort', left)
     try {
       return await run()
     } finally {
-      running -= 1
+      signal.removeEventListener('abort', left)
+      left()
     }
   }
   /** Loaders heed their signal: who was given up runs no more. */
-  const pause = ({ signal }: { readonly signal: AbortSignal }) =>
-    sleep(2 + random() * 18, undefined, { signal })
+  const pause = ({ signal }: Signalled) => sleep(2 + random() * 18, undefined, { signal })
 
   const cache = createCache({
     namespace,
@@ -51,7 +58,7 @@ export function openShop(store: Store, source: Source, random: () => number, tol
     staleWhileRevalidate: '2s',
     staleIfError: '5s',
     load: (n: number, ctx) =>
-      counted(1, async () => {
+      counted(1, ctx, async () => {
         const version = await source.version(`hot-${n}`)
         await pause(ctx)
         return version
@@ -59,10 +66,10 @@ export function openShop(store: Store, source: Source, random: () => number, tol
   })
   const cold = cache.define({
     name: 'cold',
-    load: (n: number, ctx) => counted(1, () => pause(ctx).then(() => n)),
+    load: (n: number, ctx) => counted(1, ctx, () => pause(ctx).then(() => n)),
   })
-  const loadBatch = (all: readonly number[], ctx: { readonly signal: AbortSignal }) =>
-    counted(all.length, async () => {
+  const loadBatch = (all: readonly number[], ctx: Signalled) =>
+    counted(all.length, ctx, async () => {
       const own = await source.versions(all.map((n) => `batch-${n}`))
       const tags = await source.versions(all.map(tagOf))
       await pause(ctx)
@@ -78,7 +85,7 @@ export function openShop(store: Store, source: Source, random: () => number, tol
   const written = cache.define({
     name: 'written',
     load: (key: string, ctx) =>
-      counted(1, async () => {
+      counted(1, ctx, async () => {
         const version = await source.version(`written-${key}`)
         await pause(ctx)
         return version
@@ -96,7 +103,7 @@ export function openShop(store: Store, source: Source, random: () => number, tol
         runs += 1
         return sleep(2_000).then(() => n)
       }
-      return counted(1, async () => {
+      return counted(1, ctx, async () => {
         if (luck < 0.3) throw new SourceFailed('the source said no')
         await pause(ctx)
         return n
@@ -106,8 +113,8 @@ export function openShop(store: Store, source: Source, random: () => number, tol
   const single = cache.define({
     name: 'single',
     ttl: '4s',
-    load: async ({ key, ms }: { key: string; ms: number }) =>
-      counted(1, async () => {
+    load: ({ key, ms }: { key: string; ms: number }, ctx) =>
+      counted(1, ctx, async () => {
         told.loading(key)
         await source.loaded(key)
         const version = await source.version(key)
@@ -124,3 +131,11 @@ export function openShop(store: Store, source: Source, random: () => number, tol
 }
 
 export type Shop = ReturnType<typeof openShop>
+
+function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) run()
+    done = true
+  }
+}

@@ -27,27 +27,27 @@ export class Traffic {
   readonly #parts: Parts
   readonly #open = new Set<Promise<void>>()
   #running: Promise<void> = Promise.resolve()
-  #wanted = false
+  #round = { isOver: false }
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
   start(perSecond: number): void {
-    this.#wanted = true
-    this.#running = this.#run(1_000 / perSecond)
+    this.#round = { isOver: false }
+    this.#running = this.#run(1_000 / perSecond, this.#round)
   }
 
   async stop(): Promise<void> {
-    this.#wanted = false
+    this.#round.isOver = true
     await this.#running
     await Promise.all(this.#open)
   }
 
-  async #run(everyMs: number): Promise<void> {
+  async #run(everyMs: number, round: { readonly isOver: boolean }): Promise<void> {
     const { random } = this.#parts
     const began = performance.now()
-    for (let n = 0; this.#wanted; n += 1) {
+    for (let n = 0; !round.isOver; n += 1) {
       const wait = began + (n + random()) * everyMs - performance.now()
       // A process that was stopped does not make up for what it missed.
       if (wait < -500) n += Math.floor(-wait / everyMs)

@@ -85,14 +85,18 @@ function figures(): Figures {
     staleReads: promises.broken,
     ...shop.figures(),
     leases: sum((it) => it.leases),
-    unleased: sum(
-      (it) =>
-        it.unleasedWaited +
-        it.unleasedStore +
-        it.unleasedNolease +
-        it.unleasedUncacheable +
-        it.unleasedPrivate +
-        it.unleasedLocal,
-    ),
+    unleased: sum(unleasedOf),
+    unleasedReads: unleasedOf(shop.cache.counters()['single']!),
   }
+}
+
+function unleasedOf(it: ReturnType<typeof shop.cache.counters>[string]): number {
+  return (
+    it.unleasedWaited +
+    it.unleasedStore +
+    it.unleasedNolease +
+    it.unleasedUncacheable +
+    it.unleasedPrivate +
+    it.unleasedLocal
+  )
 }

@@ -56,6 +56,8 @@ export interface RedisConnecting {
   attempt(): unknown
   /** Ends it, so that the client makes another. */
   giveUp(): void
+  /** The server is there again: a client that pauses until its next attempt makes it now. */
+  hurry?(): void
 }
 
 /** The masters of a cluster, one by one; `server` is the name that `servers()` gives it. */

@@ -10,7 +10,7 @@ import type { Subscribe, Subscribed, Subscription } from './commands.ts'
 import type { IoredisClient } from './ioredis-client.ts'
 import { listen } from './ioredis-listen.ts'
 
-const maxRetryMs = 2_000
+const maxRetryMs = 1_000
 
 /** Whatever the user's client has set to other values is set back here. */
 const settings = {

@@ -27,6 +27,10 @@ export function ioredisConnecting(client: IoredisClient): RedisConnecting {
       return isOne && stream?.destroyed === false ? stream : undefined
     },
     giveUp: () => client.stream?.destroy(),
+    // Its pauses grow to several seconds. The attempt that it had planned finds that there is one.
+    hurry: () => {
+      if (client.status === 'reconnecting') client.connect().catch(() => {})
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import type { NodeRedisClient, SingleClient } from './node-redis-client.ts'
 import { canSend } from './node-redis-cluster.ts'
 import { hearOnce } from './node-redis-hear.ts'
 
-const maxRetryMs = 2_000
+const maxRetryMs = 1_000
 
 export function ownBus(client: NodeRedisClient): Subscribe {
   const open = opener(client)

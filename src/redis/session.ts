@@ -105,7 +105,10 @@ export class RedisSession implements StoreSession {
         const message = decodeMessage(bytes)
         if (message !== undefined) scope.onMessage(message)
       },
-      onState: (state) => scope.onBus(state),
+      onState: (state) => {
+        if (state === 'up' && !commands.ready) commands.connecting?.hurry?.()
+        scope.onBus(state)
+      },
       onFault: (error) => scope.onFault(error),
       after: (ms, run) => scope.clock.after(ms, run),
       random: () => scope.clock.random(),

@@ -11,7 +11,7 @@ const lookMs = 250
  * In looks, so that a stall of this process counts as one. The second attempt is given longer, in
  * case that the network is slow and no more.
  */
-const patience = { first: 4, later: 8 }
+const patience = { first: 4, later: 6 }
 
 export class SilentConnecting {
   readonly #commands: RedisCommands
@@ -19,6 +19,7 @@ export class SilentConnecting {
   #attempt: unknown
   #received = 0
   #looks = 0
+  #gaveUp = false
   #patience = patience.first
   #stop: (() => void) | undefined
 
@@ -42,6 +43,9 @@ export class SilentConnecting {
   #look(): void {
     const { connecting, received } = this.#commands
     if (connecting === undefined) return
+    // It has waited long enough: the client's own pause, which grows with each attempt, is spared.
+    if (this.#gaveUp) connecting.hurry?.()
+    this.#gaveUp = false
     const attempt = connecting.attempt()
     if (attempt !== this.#attempt || received !== this.#received) {
       this.#attempt = attempt
@@ -50,6 +54,7 @@ export class SilentConnecting {
     } else if (attempt !== undefined && ++this.#looks >= this.#patience) {
       this.#patience = patience.later
       connecting.giveUp()
+      this.#gaveUp = true
     }
     this.#stop = this.#clock.after(lookMs, () => this.#look())
   }

@@ -17,6 +17,8 @@ const traps: Readonly<Record<string, string>> = {
   'a black hole': 'T091 ',
   'SCRIPT FLUSH': 'T097 ',
   'maxmemory reached': 'T096 ',
+  'leases evicted': 'T087 ',
+  'the master made a replica under its connections': 'T094 ',
   'a failover behind one address': 'T099 ',
   'the holder of a lease stopped for longer than the lease': 'T084 ',
   'the holder of a lease killed': 'T079 T081 T082 ',

@@ -24,7 +24,7 @@ export interface OutageFigures {
   readonly mostLoads: number
   /** Of what Redis can have by then, 2 s after its return: how much was not loaded, in percent. */
   readonly backShare: number
-  /** Until every process says `ok`; Infinity: not before the end. */
+  /** Until every process says `ok`; 99,999: not before the end. */
   readonly okAfterMs: number
 }
 
@@ -39,6 +39,9 @@ export interface Outage {
 export function firstDeadlineMs(fault: Fault): number {
   return fault === 'started late' ? connectTimeoutMs : storeTimeoutMs
 }
+
+/** Not before the end of what was looked at. */
+const neverMs = 99_999
 
 export const graceMs = { first: 20, after: 25 }
 
@@ -95,6 +98,6 @@ function backShare(asked: readonly Asked[], { situation, fault, endedAt }: Outag
 
 function okAfter(health: Told['health'], endedAt: number): number {
   const last = health.at(-1)
-  if (last === undefined || last[1] !== 'ok') return Infinity
+  if (last === undefined || last[1] !== 'ok') return neverMs
   return Math.max(0, last[0] - endedAt)
 }
