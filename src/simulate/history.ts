@@ -149,7 +149,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   } finally {
     restore?.()
     verdict.isOver = true
-    for (const end of [...hanging]) end()
+    for (const end of hanging) end()
     // What these set off comes to rest.
     await timeline.runUntil(timeline.now)
     process.off('unhandledRejection', unhandled)

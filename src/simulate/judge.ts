@@ -113,7 +113,7 @@ export class Judge {
       const isElsewhere = code === 'LOAD_FAILED_ELSEWHERE' && remote?.name !== 'AbortError'
       if (isElsewhere) return
     } else if (code === 'STORE_UNAVAILABLE') return
-    const isOfOthers = name === 'AbortError' || /left$/.test(String(error))
+    const isOfOthers = name === 'AbortError' || String(error).endsWith('left')
     this.#wrong(isOfOthers ? 'I8' : 'I4', made, row, `rejected with ${String(error)} ${code}`)
   }
 
