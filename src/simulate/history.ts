@@ -73,10 +73,10 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
     wrong: flaw?.server,
     isReplicated: plan.faults.some(({ kind }) => kind === 'failover'),
   })
-  const isOpen = (made: Made): boolean => calls.open.has(made)
+  const open = new Set<Made>()
   const { latencyMs } = plan
-  const outages = new OutageWatch({ timeline, verdict, server, latencyMs, isOpen })
-  const calls: Calls = new Calls({ timeline, source, judge, outages })
+  const outages = new OutageWatch({ timeline, verdict, server, latencyMs, open })
+  const calls = new Calls({ timeline, source, judge, outages, open })
   const begin = (place: number): void => {
     const id = all.length
     const load: Load = new Load({
