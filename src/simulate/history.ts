@@ -83,7 +83,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       timeline,
       verdict,
       began: (row, origin, previous) => {
-        trace.add(timeline.now, `p${id} loads ${row.key} ${origin.id} v${origin.version}`)
+        trace.add(timeline.now, () => `p${id} loads ${row.key} ${origin.id} v${origin.version}`)
         if (previous !== undefined) judge.previous(process, row, origin, previous)
       },
     })
@@ -101,7 +101,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       loads: load,
       hanging,
       heard: (message, sentAt) => {
-        trace.add(timeline.now, `p${id} heard ${message.type}`)
+        trace.add(timeline.now, () => `p${id} heard ${message.type}`)
         const ears = { source, changes, process: id, now: timeline.now }
         heardOf(ears, message, sentAt)
       },

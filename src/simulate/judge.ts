@@ -61,7 +61,10 @@ export class Judge {
   begun({ id, process, verb, rows }: Made): void {
     const { trace, timeline, verdict } = this.#options
     verdict.count('operations')
-    trace.add(timeline.now, `p${process.id} #${id} ${verb} ${rows.map(({ key }) => key).join()}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${verb} ${rows.map(({ key }) => key).join()}`,
+    )
   }
 
   settled(made: Made): void {
@@ -84,7 +87,10 @@ export class Judge {
     const origin = source.origins[value?.o]
     const outcome = how?.outcome ?? 'value'
     verdict.count(outcome)
-    trace.add(timeline.now, `p${process.id} #${id} ${row.key} ${outcome} ${JSON.stringify(value)}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${row.key} ${outcome} ${JSON.stringify(value)}`,
+    )
     if (origin === undefined || origin.row !== row.id || origin.version !== value.v) {
       return this.#wrong('I6', made, row, `got what nobody made: ${JSON.stringify(value)}`)
     }
@@ -98,7 +104,10 @@ export class Judge {
     const { code, remote, name } = error as { code?: string; remote?: Remote; name?: string }
     const { process, id, verb } = made
     verdict.count('rejected')
-    trace.add(timeline.now, `p${process.id} #${id} ${row.key} rejected ${String(code ?? error)}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${row.key} rejected ${String(code ?? error)}`,
+    )
     if (error === made.reason && made.reason !== undefined) return
     const origin = originOfCode(source, remote?.code ?? code)
     if (origin !== undefined) {
@@ -125,7 +134,7 @@ export class Judge {
   confirmed(made: Made, kind: ChangeKind, written: Origin | undefined): void {
     const { changes, timeline, trace } = this.#options
     const { process, rows, begunAt, id } = made
-    trace.add(timeline.now, `p${process.id} #${id} confirmed`)
+    trace.add(timeline.now, () => `p${process.id} #${id} confirmed`)
     for (const row of rows) {
       const change = changes.confirmed(process.id, row, begunAt)
       // Where the store keeps the key, a change is applied again when it is confirmed. All others hold
