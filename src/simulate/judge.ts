@@ -158,8 +158,10 @@ export class Judge {
 
   previous(process: SimulatedProcess, row: Row, origin: Origin, previous: Value): void {
     const { changes, source, verdict } = this.#options
-    const least = changes.least(process.id, row, origin.beganAt, 'gone')
     const before = source.origins[previous.o]!
+    const isOwnWrite = before.kind === 'set' && before.process === process.id
+    const what = isOwnWrite ? 'own write' : 'value'
+    const least = changes.least(process.id, row, origin.beganAt, 'gone', what)
     if (before.asOf >= least) return
     const text = `p${process.id} ${row.key}: previous of ${before.asOf}, changed at ${least}`
     verdict.violated('I3', origin.beganAt, text)
@@ -169,7 +171,8 @@ export class Judge {
     const { changes } = this.#options
     const { process, begunAt, isDown } = made
     const { asOf } = origin
-    const what = outcome === 'failed' ? 'failure' : 'value'
+    const isOwnWrite = origin.kind === 'set' && origin.process === process.id
+    const what = outcome === 'failed' ? 'failure' : isOwnWrite ? 'own write' : 'value'
     const least = changes.least(process.id, row, begunAt, 'gone', what)
     if (asOf < least) {
       this.#wrong(
@@ -241,8 +244,8 @@ function isByLabel(verb: Verb): boolean {
   return verb.endsWith('Tags') || verb === 'clear' || verb === 'expireAll'
 }
 
-function own({ verb }: Made, kind: ChangeKind, at: number) {
-  return { kind, at, isOwn: true, isByTag: verb.endsWith('Tags') }
+function own({ verb, begunAt }: Made, kind: ChangeKind, at: number) {
+  return { kind, at, calledAt: begunAt, isOwn: true, isByTag: verb.endsWith('Tags') }
 }
 
 interface Remote {
