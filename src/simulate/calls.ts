@@ -13,16 +13,18 @@ export interface CallsOptions {
   readonly source: Source
   readonly judge: Judge
   readonly outages: OutageWatch
+  /** Those that have not settled. */
+  readonly open: Set<Made>
 }
 
 export class Calls {
   readonly #options: CallsOptions
   #made = 0
-  /** Those that have not settled. */
-  readonly open = new Set<Made>()
+  readonly open: ReadonlySet<Made>
 
   constructor(options: CallsOptions) {
     this.#options = options
+    this.open = options.open
   }
 
   make(process: SimulatedProcess, command: Command): void {
@@ -133,7 +135,7 @@ export class Calls {
   }
 
   #begin(process: SimulatedProcess, command: Command, rows: readonly Row[], isLast = false): Made {
-    const { timeline, judge, outages } = this.#options
+    const { timeline, judge, outages, open } = this.#options
     const made: Made = {
       id: this.#made++,
       process,
@@ -147,7 +149,7 @@ export class Calls {
       isLast,
       reason: command.abortMs === undefined ? undefined : new Error(`call ${this.#made} left`),
     }
-    this.open.add(made)
+    open.add(made)
     judge.begun(made)
     if (isReading(made.verb)) outages.begun(made)
     return made
@@ -169,9 +171,9 @@ export class Calls {
     well: (result: T) => void,
     refused?: () => void,
   ): void {
-    const { judge } = this.#options
+    const { judge, open } = this.#options
     const over = (): void => {
-      this.open.delete(made)
+      open.delete(made)
       judge.settled(made)
     }
     promise.then(

@@ -28,8 +28,13 @@ interface Floor {
   readonly knownAt: number
   readonly change: Change | undefined
   readonly isOwn: boolean
+  /** Of one's own: when it was called. */
+  readonly calledAt?: number
   readonly isByTag: boolean
 }
+
+/** What was served: a write of one's own is judged by when it was called. */
+export type What = 'value' | 'failure' | 'own write'
 
 export class Changes {
   readonly all: Change[] = []
@@ -68,14 +73,16 @@ export class Changes {
   }
 
   /** What is served to one who asked at `asked` began to load no earlier than that. */
-  least(process: number, row: Row, asked: number, kind: ChangeKind, what = 'value'): number {
+  least(process: number, row: Row, asked: number, kind: ChangeKind, what: What = 'value'): number {
     let least = -Infinity
     for (const floor of this.#floors.get(process)?.[row.id] ?? []) {
-      if (floor.kind !== kind || floor.knownAt > asked || floor.at <= least) continue
+      // Of two changes of one process the one called later is the newer, whenever the server did them.
+      const at = what === 'own write' ? (floor.calledAt ?? floor.at) : floor.at
+      if (floor.kind !== kind || floor.knownAt > asked || at <= least) continue
       if (floor.change?.isLost === true && !floor.isOwn) continue
       // Tags are a value's: where they are made of it, a failure has none (`Source.labels` of the engine).
       if (what === 'failure' && floor.isByTag && !row.hasFixedTag) continue
-      least = floor.at
+      least = at
     }
     return least
   }

@@ -2,6 +2,7 @@
 import { Deadlines } from '../cache/deadlines.ts'
 import { Echoes } from '../cache/heed.ts'
 import { Hearing } from '../cache/hearing.ts'
+import { Lane } from '../cache/lane.ts'
 import { Looks } from '../cache/look.ts'
 import { Outbox } from '../cache/outbox.ts'
 import { Tags } from '../cache/tags.ts'
@@ -48,6 +49,13 @@ export const engineFlaws = {
   'every message is taken for an echo': replaced(Echoes, 'isMine', () => () => true),
   'as many loads at once as are asked for': replaced(Limiter, 'enter', () => () => noPlace),
   'the store may take its time': replaced(Deadlines, 'add', () => nothing),
+  'an open breaker lets everybody through': {
+    engine() {
+      const own = Object.getOwnPropertyDescriptor(Lane.prototype, 'isUp')!
+      Object.defineProperty(Lane.prototype, 'isUp', { ...own, get: () => true })
+      return () => void Object.defineProperty(Lane.prototype, 'isUp', own)
+    },
+  },
   'beats go on after the end': replaced(Hearing, 'stop', () => nothing),
   'one who leaves takes the load with him': replaced(
     Flight,

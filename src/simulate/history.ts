@@ -73,17 +73,17 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
     wrong: flaw?.server,
     isReplicated: plan.faults.some(({ kind }) => kind === 'failover'),
   })
-  const isOpen = (made: Made): boolean => calls.open.has(made)
+  const open = new Set<Made>()
   const { latencyMs } = plan
-  const outages = new OutageWatch({ timeline, verdict, server, latencyMs, isOpen })
-  const calls: Calls = new Calls({ timeline, source, judge, outages })
+  const outages = new OutageWatch({ timeline, verdict, server, latencyMs, open })
+  const calls = new Calls({ timeline, source, judge, outages, open })
   const begin = (place: number): void => {
     const id = all.length
     const load: Load = new Load({
       timeline,
       verdict,
       began: (row, origin, previous) => {
-        trace.add(timeline.now, `p${id} loads ${row.key} ${origin.id} v${origin.version}`)
+        trace.add(timeline.now, () => `p${id} loads ${row.key} ${origin.id} v${origin.version}`)
         if (previous !== undefined) judge.previous(process, row, origin, previous)
       },
     })
@@ -101,7 +101,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
       loads: load,
       hanging,
       heard: (message, sentAt) => {
-        trace.add(timeline.now, `p${id} heard ${message.type}`)
+        trace.add(timeline.now, () => `p${id} heard ${message.type}`)
         const ears = { source, changes, process: id, now: timeline.now }
         heardOf(ears, message, sentAt)
       },
@@ -149,7 +149,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   } finally {
     restore?.()
     verdict.isOver = true
-    for (const end of [...hanging]) end()
+    for (const end of hanging) end()
     // What these set off comes to rest.
     await timeline.runUntil(timeline.now)
     process.off('unhandledRejection', unhandled)

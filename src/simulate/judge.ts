@@ -61,7 +61,10 @@ export class Judge {
   begun({ id, process, verb, rows }: Made): void {
     const { trace, timeline, verdict } = this.#options
     verdict.count('operations')
-    trace.add(timeline.now, `p${process.id} #${id} ${verb} ${rows.map(({ key }) => key).join()}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${verb} ${rows.map(({ key }) => key).join()}`,
+    )
   }
 
   settled(made: Made): void {
@@ -84,7 +87,10 @@ export class Judge {
     const origin = source.origins[value?.o]
     const outcome = how?.outcome ?? 'value'
     verdict.count(outcome)
-    trace.add(timeline.now, `p${process.id} #${id} ${row.key} ${outcome} ${JSON.stringify(value)}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${row.key} ${outcome} ${JSON.stringify(value)}`,
+    )
     if (origin === undefined || origin.row !== row.id || origin.version !== value.v) {
       return this.#wrong('I6', made, row, `got what nobody made: ${JSON.stringify(value)}`)
     }
@@ -98,7 +104,10 @@ export class Judge {
     const { code, remote, name } = error as { code?: string; remote?: Remote; name?: string }
     const { process, id, verb } = made
     verdict.count('rejected')
-    trace.add(timeline.now, `p${process.id} #${id} ${row.key} rejected ${String(code ?? error)}`)
+    trace.add(
+      timeline.now,
+      () => `p${process.id} #${id} ${row.key} rejected ${String(code ?? error)}`,
+    )
     if (error === made.reason && made.reason !== undefined) return
     const origin = originOfCode(source, remote?.code ?? code)
     if (origin !== undefined) {
@@ -113,7 +122,7 @@ export class Judge {
       const isElsewhere = code === 'LOAD_FAILED_ELSEWHERE' && remote?.name !== 'AbortError'
       if (isElsewhere) return
     } else if (code === 'STORE_UNAVAILABLE') return
-    const isOfOthers = name === 'AbortError' || /left$/.test(String(error))
+    const isOfOthers = name === 'AbortError' || String(error).endsWith('left')
     this.#wrong(isOfOthers ? 'I8' : 'I4', made, row, `rejected with ${String(error)} ${code}`)
   }
 
@@ -125,7 +134,7 @@ export class Judge {
   confirmed(made: Made, kind: ChangeKind, written: Origin | undefined): void {
     const { changes, timeline, trace } = this.#options
     const { process, rows, begunAt, id } = made
-    trace.add(timeline.now, `p${process.id} #${id} confirmed`)
+    trace.add(timeline.now, () => `p${process.id} #${id} confirmed`)
     for (const row of rows) {
       const change = changes.confirmed(process.id, row, begunAt)
       // Where the store keeps the key, a change is applied again when it is confirmed. All others hold
@@ -149,8 +158,10 @@ export class Judge {
 
   previous(process: SimulatedProcess, row: Row, origin: Origin, previous: Value): void {
     const { changes, source, verdict } = this.#options
-    const least = changes.least(process.id, row, origin.beganAt, 'gone')
     const before = source.origins[previous.o]!
+    const isOwnWrite = before.kind === 'set' && before.process === process.id
+    const what = isOwnWrite ? 'own write' : 'value'
+    const least = changes.least(process.id, row, origin.beganAt, 'gone', what)
     if (before.asOf >= least) return
     const text = `p${process.id} ${row.key}: previous of ${before.asOf}, changed at ${least}`
     verdict.violated('I3', origin.beganAt, text)
@@ -160,7 +171,8 @@ export class Judge {
     const { changes } = this.#options
     const { process, begunAt, isDown } = made
     const { asOf } = origin
-    const what = outcome === 'failed' ? 'failure' : 'value'
+    const isOwnWrite = origin.kind === 'set' && origin.process === process.id
+    const what = outcome === 'failed' ? 'failure' : isOwnWrite ? 'own write' : 'value'
     const least = changes.least(process.id, row, begunAt, 'gone', what)
     if (asOf < least) {
       this.#wrong(
@@ -232,8 +244,8 @@ function isByLabel(verb: Verb): boolean {
   return verb.endsWith('Tags') || verb === 'clear' || verb === 'expireAll'
 }
 
-function own({ verb }: Made, kind: ChangeKind, at: number) {
-  return { kind, at, isOwn: true, isByTag: verb.endsWith('Tags') }
+function own({ verb, begunAt }: Made, kind: ChangeKind, at: number) {
+  return { kind, at, calledAt: begunAt, isOwn: true, isByTag: verb.endsWith('Tags') }
 }
 
 interface Remote {

@@ -57,7 +57,6 @@ async function run(): Promise<number> {
   const workers = Math.min(Number(values.workers), orders.length)
   const summary = added(await Promise.all(Array.from({ length: workers }, () => work(orders))))
   console.log(printed(summary, extent, (performance.now() - begunAt) / 1_000))
-  for (const wrong of summary.wrong.slice(0, 20)) console.log(printedWrong(wrong))
   if (summary.wrong.length === 0) return 0
   await replay(summary.wrong[0]!.seed)
   return 1
@@ -80,6 +79,8 @@ function work(orders: Order[]): Promise<Summary> {
     }
     worker.on('message', (summary: Summary) => {
       done.push(summary)
+      // At once: the rest may take minutes.
+      for (const wrong of summary.wrong) console.error(printedWrong(wrong))
       next()
     })
     worker.on('error', reject)

@@ -13,7 +13,8 @@ export interface OutageWatchOptions {
   readonly verdict: Verdict
   readonly server: Server
   readonly latencyMs: number
-  isOpen(made: Made): boolean
+  /** Calls that have not settled. */
+  readonly open: ReadonlySet<Made>
 }
 
 /** Timers are late by one millisecond each. */
@@ -40,16 +41,28 @@ export class OutageWatch {
     // What the server said before it stopped has arrived.
     const since = server.silentSince
     if (since === undefined || begunAt - since < 4 * latencyMs + lateMs) return
+    // Who joins a flight that waits for another process's load asks the store nothing: its patience
+    // is `waitTimeout`.
+    if (this.#joins(made, since)) return
     const isStill = (): boolean => server.silentSince === since
     timeline.after(believedMs, () => this.#judge(made, isStill, 'for a silent store'))
   }
 
+  /** Somebody asked for it before the silence, and still waits. */
+  #joins({ process, rows }: Made, since: number): boolean {
+    for (const other of this.#options.open) {
+      if (other.process !== process || other.begunAt > since) continue
+      if (other.rows.some((row) => rows.includes(row))) return true
+    }
+    return false
+  }
+
   #judge(made: Made, isStill: () => boolean, what: string): void {
-    const { timeline, verdict, isOpen } = this.#options
+    const { timeline, verdict, open } = this.#options
     verdict.count('asked in outages')
     const { process, pausedMs, rows, verb, id } = made
     const { host, loads, cache, state } = process
-    if (!isOpen(made) || state !== 'open' || host.pausedMs !== pausedMs || !isStill()) return
+    if (!open.has(made) || state !== 'open' || host.pausedMs !== pausedMs || !isStill()) return
     if (loads.isFull || cache.health().loads.queued > 0) return
     if (rows.some((row) => loads.isLoading(row))) return
     const text = `p${process.id} #${id} ${verb} ${rows[0]!.key}: waits ${what}, and nobody loads`

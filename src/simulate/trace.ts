@@ -1,7 +1,4 @@
-/**
- * What happened, line by line: as one number, to compare two runs of a plan, and as text where
- * somebody wants to read it.
- */
+/** What happened, line by line, where somebody wants to read it; and as one number, to compare two runs. */
 export class Trace {
   readonly lines: string[] | undefined
   #hash = 0x811c9dc5
@@ -11,13 +8,16 @@ export class Trace {
     this.lines = isKept ? [] : undefined
   }
 
-  add(at: number, text: string): void {
+  /** Where nobody wants it, the text is not even made: most histories are only judged. */
+  add(at: number, tell: () => string): void {
+    if (this.lines === undefined) return
+    const text = tell()
     let hash = this.#hash
     for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
     hash = Math.imul(hash ^ Math.floor(at * 1_000), 0x01000193)
     this.#hash = hash
     this.#other = (Math.imul(this.#other, 31) + hash) | 0
-    this.lines?.push(`${at.toFixed(3).padStart(10)} ${text}`)
+    this.lines.push(`${at.toFixed(3).padStart(10)} ${text}`)
   }
 
   get hash(): string {

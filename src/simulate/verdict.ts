@@ -26,7 +26,7 @@ export class Verdict {
 
   violated(invariant: Invariant, at: number, text: string): void {
     if (this.isOver) return
-    this.#trace.add(at, `!! ${invariant} ${text}`)
+    this.#trace.add(at, () => `!! ${invariant} ${text}`)
     if (this.violations.length < mostKept) this.violations.push({ invariant, at, text })
   }
 

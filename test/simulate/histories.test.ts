@@ -8,7 +8,7 @@ import { runHistory } from '../../src/simulate/history.ts'
 import { faultKinds, planOf, type Command, type Fault, type Plan } from '../../src/simulate/plan.ts'
 import { shapeNames } from '../../src/simulate/shapes.ts'
 
-const histories = Number(process.env['SIMULATED_HISTORIES'] ?? 100)
+const histories = Number(process.env['SIMULATED_HISTORIES'] ?? 200)
 const first = Number(process.env['SIMULATED_SEED'] ?? 1)
 const extent = { processes: 5, operations: 200, faults: 3 }
 
@@ -30,7 +30,7 @@ describe('in imagined worlds', () => {
     ]
     for (const what of seen) expect([what, figures[what]! > 0]).toEqual([what, true])
     expect(figures['operations']).toBeGreaterThan(histories * extent.operations)
-  }, 300_000)
+  }, 600_000)
 
   it('100 processes violate nothing', async () => {
     const plan = planOf(7, { processes: 100, operations: 400, faults: 8 })
@@ -97,5 +97,5 @@ describe('whatever happens', () => {
       }),
       { numRuns: histories },
     )
-  }, 300_000)
+  }, 600_000)
 })
