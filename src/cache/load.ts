@@ -9,7 +9,15 @@ import type { Unleased } from '../core/events.ts'
 import type { Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
 import { countLoad, countUnleased } from './count.ts'
-import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
+import {
+  isClosed,
+  usesMemory,
+  usesStore,
+  type Answer,
+  type Engine,
+  type Flying,
+  type Work,
+} from './engine.ts'
 import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
@@ -138,7 +146,11 @@ async function queue(
     if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
     if (seat?.isIn === true) return withTurn(await seat.arrive(signal), endTurn)
     if (flight.hurried || ridesOn(engine, flight)) return withTurn(engine.limiter.ride(), endTurn)
-    flight.queueUntil ??= engine.clock.now() + engine.limiter.queueMs
+    // One that had nothing else to wait for has queued since it was called for, however many of them
+    // this process is busy with.
+    const goesStraight = work.unleased !== undefined || !usesStore(engine, target.source.rules)
+    const from = goesStraight ? flight.begunAt : engine.clock.now()
+    flight.queueUntil ??= from + engine.limiter.queueMs
     const isBackground = flight.purpose === 'background' && !flight.isWanted
     const turn = { key: target.key, until: flight.queueUntil, isBackground }
     const entered = engine.limiter.enter(turn)
