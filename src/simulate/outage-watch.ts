@@ -24,6 +24,8 @@ const believedMs = patience.storeTimeout * 1.25 + lateMs
 
 export class OutageWatch {
   readonly #options: OutageWatchOptions
+  /** When a process was last asked for a row: the flight goes on when its caller has given up. */
+  readonly #asked = new Map<string, number>()
 
   constructor(options: OutageWatchOptions) {
     this.#options = options
@@ -32,6 +34,10 @@ export class OutageWatch {
   begun(made: Made): void {
     const { timeline, server, latencyMs } = this.#options
     const { process, begunAt } = made
+    const since = server.silentSince
+    if (since === undefined) {
+      for (const row of made.rows) this.#asked.set(`${process.id} ${row.id}`, begunAt)
+    }
     if (begunAt - process.bornAt < 2 * patience.connectTimeout) return
     if (process.isBreakerOpen) {
       const isStill = (): boolean => process.isBreakerOpen && process.breakerSince < begunAt
@@ -39,7 +45,6 @@ export class OutageWatch {
       return
     }
     // What the server said before it stopped has arrived.
-    const since = server.silentSince
     if (since === undefined || begunAt - since < 4 * latencyMs + lateMs) return
     // Who joins a flight that waits for another process's load asks the store nothing: its patience
     // is `waitTimeout`.
@@ -48,8 +53,12 @@ export class OutageWatch {
     timeline.after(believedMs, () => this.#judge(made, isStill, 'for a silent store'))
   }
 
-  /** Somebody asked for it before the silence, and still waits. */
+  /** Somebody asked for it before the silence, and still waits, or has left a flight that does. */
   #joins({ process, rows }: Made, since: number): boolean {
+    for (const row of rows) {
+      const at = this.#asked.get(`${process.id} ${row.id}`) ?? -Infinity
+      if (at <= since && at > since - patience.waitTimeout) return true
+    }
     for (const other of this.#options.open) {
       if (other.process !== process || other.begunAt > since) continue
       if (other.rows.some((row) => rows.includes(row))) return true
