@@ -6,7 +6,7 @@
  * Not promised by the design, and left out here: a change that a failover has lost, for every
  * process but the one that made it, until that one has repeated it (which is a change of its own).
  */
-import type { Deed } from './server.ts'
+import type { Deed, Operation } from './server.ts'
 import type { Row, Source } from './source.ts'
 
 export type ChangeKind = 'gone' | 'expired'
@@ -19,6 +19,16 @@ export interface Change {
   readonly rows: readonly Row[]
   /** By its failover: the server does not know it any more. */
   isLost: boolean
+  /** The call that was told so. */
+  confirmedTo: number | undefined
+}
+
+/** One that has changed something. */
+export interface ChangingCall {
+  readonly id: number
+  readonly sender: number
+  readonly operation: Operation
+  readonly since: number
 }
 
 /** Since when a process knows of a change. */
@@ -67,9 +77,18 @@ export class Changes {
     return this.#byRow[row.id]!.findLast((one) => one.at === at)
   }
 
-  /** The change of this row that this process had confirmed last, begun at `since` or later. */
-  confirmed(sender: number, row: Row, since: number): Change | undefined {
-    return this.#byRow[row.id]!.findLast((one) => one.sender === sender && one.at >= since)
+  /**
+   * The change of this row that a process has had confirmed, called at `since`: of several under way
+   * the first of its kind, since a connection keeps its order.
+   */
+  confirmed(call: ChangingCall, row: Row): Change | undefined {
+    const change = this.#byRow[row.id]!.find(({ sender, deed, at, confirmedTo }) => {
+      if (sender !== call.sender || deed.operation !== call.operation || at < call.since)
+        return false
+      return confirmedTo === undefined || confirmedTo === call.id
+    })
+    if (change !== undefined) change.confirmedTo = call.id
+    return change
   }
 
   /** What is served to one who asked at `asked` began to load no earlier than that. */

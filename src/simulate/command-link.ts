@@ -60,6 +60,7 @@ export class CommandLink {
         settle: resolve,
         connection: 0,
         isLost: false,
+        confirmedTo: undefined,
         isOver: false,
       }
       this.#open.add(request)

@@ -4,6 +4,7 @@ import { originOfCode } from './loader.ts'
 import type { Verb } from './plan.ts'
 import { shapes, type AnyShape } from './shapes.ts'
 import { patience } from './patience.ts'
+import type { Operation } from './server.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Origin, Row, Source, Value } from './source.ts'
 import type { Timeline } from './timeline.ts'
@@ -136,7 +137,9 @@ export class Judge {
     const { process, rows, begunAt, id } = made
     trace.add(timeline.now, () => `p${process.id} #${id} confirmed`)
     for (const row of rows) {
-      const change = changes.confirmed(process.id, row, begunAt)
+      const operation = operationOf(made.verb, row)
+      const call = { id, sender: process.id, operation, since: begunAt }
+      const change = changes.confirmed(call, row)
       // Where the store keeps the key, a change is applied again when it is confirmed. All others hold
       // from their call on: what began to load meanwhile found the source as it is after the change.
       const isAgain = !isByLabel(made.verb) && !(made.verb === 'set' && row.of === 'local')
@@ -242,6 +245,13 @@ export class Judge {
 /** By tag or by resource: the server keeps an epoch, and has not deleted anything. */
 function isByLabel(verb: Verb): boolean {
   return verb.endsWith('Tags') || verb === 'clear' || verb === 'expireAll'
+}
+
+/** What the server is asked for. Of a value that it does not keep it is told that there is another. */
+function operationOf(verb: Verb, row: Row): Operation {
+  if (isByLabel(verb)) return 'bump'
+  if (verb === 'expire') return 'expire'
+  return verb === 'set' && row.of !== 'local' ? 'write' : 'invalidate'
 }
 
 function own({ verb, begunAt }: Made, kind: ChangeKind, at: number) {

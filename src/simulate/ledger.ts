@@ -184,7 +184,8 @@ export class Ledger implements ServerWatch {
   #made(deed: Deed, kind: ChangeKind, rows: readonly Row[]): void {
     if (this.#isReplaying) return
     const { now, client } = deed
-    this.#changes.made({ kind, at: now, deed, sender: client, rows, isLost: false })
+    const told = { isLost: false, confirmedTo: undefined }
+    this.#changes.made({ kind, at: now, deed, sender: client, rows, ...told })
   }
 
   /** Or it has been stored already: asked for again by a client that lost the answer. */
