@@ -87,7 +87,10 @@ async function contendUntilDone(
   }
   for (;;) {
     flight.phase = 'wait'
-    if (engine.flights.isCrowded(key)) work.seat?.leave()
+    if (engine.flights.isCrowded(key)) {
+      work.seat?.leave()
+      flight.hasWaited = true
+    }
     if (flight.place === undefined) await engine.flights.mayLoad(key)
     const { trust } = engine.hearing
     let current = currentTags(engine)
@@ -133,6 +136,7 @@ async function contendUntilDone(
         const jitterMs = 1 + engine.clock.random() * (polls ? pollMs : mostProbeJitterMs)
         const sleepMs = Math.min(polls ? pollMs : ms, ms) + jitterMs
         pollMs = Math.min(pollMs * 2, mostPollMs)
+        flight.hasWaited = true
         const wake = await sleep(engine, flight, ear, {
           holder,
           ms: Math.ceil(Math.min(sleepMs, giveUpAt - now)),

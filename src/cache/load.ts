@@ -9,15 +9,7 @@ import type { Unleased } from '../core/events.ts'
 import type { Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
 import { countLoad, countUnleased } from './count.ts'
-import {
-  isClosed,
-  usesMemory,
-  usesStore,
-  type Answer,
-  type Engine,
-  type Flying,
-  type Work,
-} from './engine.ts'
+import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
 import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
@@ -142,14 +134,16 @@ async function queue(
   const { controls } = flight
   let endTurn = (): void => {}
   try {
-    if (engine.flights.isCrowded(target.key)) seat?.leave()
+    if (engine.flights.isCrowded(target.key)) {
+      seat?.leave()
+      flight.hasWaited = true
+    }
     if (mode !== 'alone') endTurn = await engine.flights.turn(target.key)
     if (seat?.isIn === true) return withTurn(await seat.arrive(signal), endTurn)
     if (flight.hurried || ridesOn(engine, flight)) return withTurn(engine.limiter.ride(), endTurn)
-    // One that had nothing else to wait for has queued since it was called for, however many of them
-    // this process is busy with.
-    const goesStraight = work.unleased !== undefined || !usesStore(engine, target.source.rules)
-    const from = goesStraight ? flight.begunAt : engine.clock.now()
+    // One that had nobody to wait for has queued since it was called for, however many of them this
+    // process is busy with.
+    const from = flight.hasWaited ? engine.clock.now() : flight.begunAt
     flight.queueUntil ??= from + engine.limiter.queueMs
     const isBackground = flight.purpose === 'background' && !flight.isWanted
     const turn = { key: target.key, until: flight.queueUntil, isBackground }

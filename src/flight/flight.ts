@@ -77,6 +77,8 @@ export class Flight<A, W> implements Waitable {
   tick = 0
   /** Highest epoch that was known when the load began. */
   asOf = 0
+  /** For others, who load the same: in this process or elsewhere. */
+  hasWaited = false
   /** When its time in the limiter's queue is over, once it has queued. */
   queueUntil: number | undefined
   /** Kept when the lease was lost in the queue: the next one loads from it at once. */
