@@ -200,7 +200,7 @@ function failed(
   const now = engine.clock.now()
   const covered = known !== undefined && mayCover(known, now, rules)
   const backoffMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
-  if (backoffMs > 0 && !flight.outdated && engine.remembers) {
+  if (backoffMs > 0 && !flight.outdated && engine.remembers && !source.isAround) {
     engine.cooldowns.set(key, { until: now + backoffMs, tick: flight.tick, error, covered })
   }
   if (lease === undefined) return
