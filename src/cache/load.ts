@@ -14,7 +14,7 @@ import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
-import { refuseLoad } from './modes.ts'
+import { refuseLoad, refuseRefresh } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
 import { toWire, withAsOf } from './wire-error.ts'
@@ -54,6 +54,8 @@ export async function load(
   try {
     // Switched while it was in the queue.
     refuseLoad(engine, work.target.source, key)
+    if (flight.purpose === 'background' && !flight.isWanted)
+      refuseRefresh(engine, work.target.source, key)
   } catch (error) {
     flight.leavePlace()
     void lease?.release('overload')
