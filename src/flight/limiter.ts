@@ -151,7 +151,10 @@ export class Limiter {
       const turn = (isBackground ? this.#background : this.#callers).next(now)
       if (turn === undefined) return this.#rate?.rest()
       if (!this.#hasRoom(isBackground)) return
-      if (this.#rate?.take() === false) return this.#rate.want(this.queued)
+      if (this.#rate?.take() === false) {
+        // No more than can be used: what lies here nobody else has.
+        return this.#rate.want(Math.min(this.queued, this.#places.limit - this.#running))
+      }
       turn.admit(this.#take(isBackground))
     }
   }
