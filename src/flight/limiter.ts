@@ -125,7 +125,7 @@ export class Limiter {
   close(): void {
     for (const cancel of this.#forgetting) cancel()
     this.#forgetting.clear()
-    this.#rate?.rest()
+    this.#rate?.close()
   }
 
   /** For a load that is made inside another one. */

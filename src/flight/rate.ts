@@ -23,6 +23,7 @@ export class Rate {
   /** Granted, and not used yet. Less than none: loads that could not wait began on credit. */
   #tokens = 0
   #isAsking = false
+  #isClosed = false
   #stopWaiting: (() => void) | undefined
 
   constructor(options: RateOptions) {
@@ -43,7 +44,7 @@ export class Rate {
 
   /** So many wait. */
   want(waiting: number): void {
-    if (this.#isAsking || this.#stopWaiting !== undefined) return
+    if (this.#isClosed || this.#isAsking || this.#stopWaiting !== undefined) return
     const { clock, ask, detached } = this.#options
     const wanted = waiting - this.#tokens
     const asked = detached(() => ask(wanted))
@@ -64,7 +65,14 @@ export class Rate {
     this.#stopWaiting = undefined
   }
 
+  /** Whatever is answered later, no timer begins. */
+  close(): void {
+    this.#isClosed = true
+    this.rest()
+  }
+
   #got({ granted, waitMs }: Tokens): void {
+    if (this.#isClosed) return
     const { clock, detached, onTokens } = this.#options
     this.#tokens += granted
     if (waitMs > 0) {
