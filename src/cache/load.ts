@@ -57,6 +57,8 @@ export async function load(
     if (flight.purpose === 'background' && !flight.isWanted)
       refuseRefresh(engine, work.target.source, key)
   } catch (error) {
+    // Whoever comes now starts anew.
+    engine.flights.detach(flight)
     flight.leavePlace()
     void lease?.release('overload')
     throw error

@@ -63,7 +63,7 @@ it('private in bypass: everybody gets their own', async () => {
   let n = 0
   const f = cache.define({
     name: 'f',
-    load: async (_: string, ctx) => {
+    load: async (_: string, ctx: any) => {
       ctx.private?.()
       const m = ++n
       await new Promise<void>((r) => void clock.after(5, r))
