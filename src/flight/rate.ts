@@ -38,8 +38,10 @@ export class Rate {
     return true
   }
 
+  /** On credit, which is paid for at once, as time allows: not by whoever comes much later. */
   spend(): void {
     this.#tokens--
+    this.want(0)
   }
 
   /** So many wait. */
@@ -61,6 +63,7 @@ export class Rate {
   /** Nobody waits: what is left is given up, others may have use for it. */
   rest(): void {
     this.#tokens = Math.min(this.#tokens, 0)
+    if (this.#tokens < 0 && !this.#isClosed) return this.want(0)
     this.#stopWaiting?.()
     this.#stopWaiting = undefined
   }
