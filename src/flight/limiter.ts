@@ -173,9 +173,10 @@ export class Limiter {
     let promote!: () => void
     let cancel!: (reason: unknown) => void
     const place = new Promise<Place>((resolve, reject) => {
-      const stop = this.#clock.after(ms, () => {
+      const late = (): void => {
         cancel(overloaded(key, `waited ${this.queueMs} ms behind ${this.#running} running loads`))
-      })
+      }
+      let stop = this.#clock.after(ms, late)
       const leave = (): boolean => {
         stop()
         return callers.remove(turn) || background.remove(turn)
@@ -191,6 +192,9 @@ export class Limiter {
       }
       promote = () => {
         if (!background.remove(turn)) return
+        // Its first caller has just come.
+        stop()
+        stop = this.#clock.after(this.queueMs, late)
         callers.add(turn, this.#clock.now())
         this.next()
       }
