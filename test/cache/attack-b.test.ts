@@ -77,3 +77,57 @@ it('private in bypass: everybody gets their own', async () => {
   await cache.close()
   expect(cache.health().loads).toEqual({ running: 0, queued: 0 })
 })
+
+it('stale-only: who comes while a load of the key queues is answered at once', async () => {
+  const clock = manualClock()
+  const cache = createCache({
+    namespace: 'test',
+    ttl: '1s',
+    jitter: 0,
+    staleIfError: '1m',
+    clock,
+    limit: { concurrency: 1, queue: '5s' },
+    loadTimeout: '30s',
+  })
+  const load = (key: string, mode?: 'stale-only') =>
+    watched(cache.getOrLoad(key, () => (key === 'x' ? new Promise(() => {}) : 1), mode && { mode }))
+  load('a')
+  await clock.advance('2s')
+  load('x')
+  await clock.advance(1)
+  load('a')
+  load('b')
+  await clock.advance(1)
+  cache.switchTo('stale-only')
+  const [a, b] = [load('a'), load('b')]
+  await clock.advance(100)
+  expect([a.state, b.state]).toEqual(['resolved', 'rejected'])
+})
+
+it('no-refresh: a refresh that waits for another process does not load when that one dies', async () => {
+  const clock = manualClock()
+  const store = memoryStore()
+  const make = () =>
+    createCache({
+      namespace: 'test',
+      ttl: '1s',
+      jitter: 0,
+      staleWhileRevalidate: '60s',
+      clock,
+      store,
+    })
+  const [here, there] = [make(), make()]
+  await clock.advance('1s')
+  await there.getOrLoad('a', () => 1)
+  await here.getOrLoad('a', () => 1)
+  await clock.advance('2s')
+  watched(there.getOrLoad('a', () => new Promise(() => {})))
+  await clock.advance(5)
+  let loads = 0
+  watched(here.getOrLoad('a', () => ++loads))
+  await clock.advance(5)
+  here.switchTo('no-refresh')
+  await clock.advance('40s')
+  expect(loads).toBe(0)
+  expect(here.health().loads).toEqual({ running: 0, queued: 0 })
+})
