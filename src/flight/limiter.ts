@@ -115,9 +115,16 @@ export class Limiter {
       return this.#take(isBackground)
     }
     const leftMs = until - this.#clock.now()
-    if (leftMs <= 0) throw overloaded(key, `${this.#running} loads are running`)
-    const queued = this.#wait(key, leftMs, isBackground)
+    const full = (): BreakwaterError => overloaded(key, `${this.#running} loads are running`)
+    // Whether it may begin at once, where there is room, is only known when it was asked.
+    const askMs =
+      this.#rate !== undefined && this.#running + ahead < this.#places.limit
+        ? this.#rate.answerMs
+        : 0
+    if (leftMs <= 0 && askMs === 0) throw full()
+    const queued = this.#wait(key, Math.max(leftMs, askMs), isBackground)
     this.next()
+    if (leftMs <= 0 && this.#rate?.isAsking !== true) queued.cancel(full())
     return queued
   }
 

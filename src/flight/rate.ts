@@ -8,6 +8,8 @@ import type { Clock } from '../ports.ts'
 
 export interface RateOptions {
   readonly clock: Clock
+  /** How long an answer may take. */
+  readonly answerMs: number
   readonly perSecond: number
   /** The fleet's tokens; rejects, or `undefined`, where there are none to be had. */
   ask(wanted: number): Promise<Tokens> | undefined
@@ -29,6 +31,15 @@ export class Rate {
   constructor(options: RateOptions) {
     this.#options = options
     this.#own = new TokenBucket(options.perSecond)
+  }
+
+  get answerMs(): number {
+    return this.#options.answerMs
+  }
+
+  /** An answer is under way. */
+  get isAsking(): boolean {
+    return this.#isAsking
   }
 
   /** One of those at hand. */

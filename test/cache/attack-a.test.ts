@@ -106,6 +106,7 @@ describe('limit', () => {
     const clock = { now: () => 0, random: () => 0, after: () => (timers++, () => void timers--) }
     const rate: Rate = new Rate({
       clock: clock as never,
+      answerMs: 100,
       perSecond: 0.01,
       detached: (run) => run(),
       ask: () => new Promise((r) => (answer = r)),
