@@ -23,14 +23,14 @@ export async function refresh(
   const wanted = { ...wantedBy(engine, call), since: -Infinity, forced: true }
   const { key, source } = target
 
-  let other = notBegun(engine, key)
+  let other = notBegun(engine, target)
   if (other !== undefined) return settle(engine, target, wanted, { flight: other, started: false })
   let known = trusted(engine, target, now)
   if (known === undefined && mayAsk(engine, source.rules, key)) {
     const look = engine.looks.at(engine, source, key, undefined)
     const found = await bounded(engine, key, look, wanted)
     if (found.type === 'entry' && !isOvertaken(engine, found)) known = found.entry
-    other = notBegun(engine, key)
+    other = notBegun(engine, target)
     if (other !== undefined)
       return settle(engine, target, wanted, { flight: other, started: false })
   }
@@ -52,8 +52,9 @@ export async function refresh(
 }
 
 /** The refresh of somebody else that has not begun to load: as good as one of our own. */
-function notBegun(engine: Engine, key: string): Flying | undefined {
+function notBegun(engine: Engine, { key, source }: Target): Flying | undefined {
   const flight = engine.forced.get(key)
+  if (flight?.work.target.source.isAround !== source.isAround) return undefined
   return flight?.startedAt === undefined && flight?.doomed === false ? flight : undefined
 }
 

@@ -14,7 +14,7 @@ import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
-import { refuseLoad } from './modes.ts'
+import { refuseLoad, refuseRefresh } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
 import { toWire, withAsOf } from './wire-error.ts'
@@ -54,7 +54,11 @@ export async function load(
   try {
     // Switched while it was in the queue.
     refuseLoad(engine, work.target.source, key)
+    if (flight.purpose === 'background' && !flight.isWanted)
+      refuseRefresh(engine, work.target.source, key)
   } catch (error) {
+    // Whoever comes now starts anew.
+    engine.flights.detach(flight)
     flight.leavePlace()
     void lease?.release('overload')
     throw error
@@ -200,7 +204,7 @@ function failed(
   const now = engine.clock.now()
   const covered = known !== undefined && mayCover(known, now, rules)
   const backoffMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
-  if (backoffMs > 0 && !flight.outdated && engine.remembers) {
+  if (backoffMs > 0 && !flight.outdated && engine.remembers && !source.isAround) {
     engine.cooldowns.set(key, { until: now + backoffMs, tick: flight.tick, error, covered })
   }
   if (lease === undefined) return

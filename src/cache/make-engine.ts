@@ -141,7 +141,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
 
 /** The places among all loads of the process, and how many may begin per second in the fleet. */
 function limiterOf(
-  { limit, clock }: CacheRules,
+  { limit, clock, storeTimeoutMs }: CacheRules,
   to: {
     detached<T>(run: () => T): T
     ask(wanted: number, perSecond: number): Promise<Tokens> | undefined
@@ -154,6 +154,7 @@ function limiterOf(
       ? undefined
       : new Rate({
           clock,
+          answerMs: storeTimeoutMs,
           perSecond,
           ask: (wanted) => to.ask(wanted, perSecond),
           detached: to.detached,

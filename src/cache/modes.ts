@@ -51,3 +51,9 @@ export function refuseLoad(engine: Engine, source: Source, key: string): void {
     key,
   })
 }
+
+/** The same for a refresh that nobody waits for, where none is to be loaded. */
+export function refuseRefresh(engine: Engine, source: Source, key: string): void {
+  if (mayRefresh(engine, source)) return
+  throw new BreakwaterError('OVERLOADED', `no refresh of ${key} was started: 'no-refresh'`, { key })
+}

@@ -258,7 +258,11 @@ function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | unde
   const flight = engine.flights.current(target.key)
   if (flight === undefined || flight.doomed) return undefined
   if (flight.work.target.source.isAround !== target.source.isAround) return undefined
-  if (flight.startedAt === undefined) return flight
+  if (flight.startedAt === undefined) {
+    // It will not begin: nothing comes of waiting for its place.
+    const isRefused = flight.phase === 'queue' && modeOf(engine, target.source) === 'stale-only'
+    return isRefused ? undefined : flight
+  }
   if (flight.startedAt < wanted.since) return undefined
   // Its load began before a gap in hearing: an invalidation may have been missed. Without the store
   // there is none that could have been heard, and the source is to be spared.

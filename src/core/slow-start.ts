@@ -12,6 +12,7 @@ export class SlowStart {
   /** In order; those before `#next` have gone. */
   #waiting: (() => void)[] = []
   #next = 0
+  #isLetting = false
 
   get isOver(): boolean {
     return this.#window >= enough && this.#next === this.#waiting.length
@@ -31,9 +32,16 @@ export class SlowStart {
   }
 
   #let(): void {
-    while (this.#open < this.#window && this.#next < this.#waiting.length) {
-      this.#open++
-      this.#waiting[this.#next++]!()
+    // One that comes too late ends as it is let go: not as deep as there are of them.
+    if (this.#isLetting) return
+    this.#isLetting = true
+    try {
+      while (this.#open < this.#window && this.#next < this.#waiting.length) {
+        this.#open++
+        this.#waiting[this.#next++]!()
+      }
+    } finally {
+      this.#isLetting = false
     }
     if (this.#next < this.#waiting.length) return
     this.#waiting = []

@@ -115,9 +115,16 @@ export class Limiter {
       return this.#take(isBackground)
     }
     const leftMs = until - this.#clock.now()
-    if (leftMs <= 0) throw overloaded(key, `${this.#running} loads are running`)
-    const queued = this.#wait(key, leftMs, isBackground)
+    const full = (): BreakwaterError => overloaded(key, `${this.#running} loads are running`)
+    // Whether it may begin at once, where there is room, is only known when it was asked.
+    const askMs =
+      this.#rate !== undefined && this.#running + ahead < this.#places.limit
+        ? this.#rate.answerMs
+        : 0
+    if (leftMs <= 0 && askMs === 0) throw full()
+    const queued = this.#wait(key, Math.max(leftMs, askMs), isBackground)
     this.next()
+    if (leftMs <= 0 && this.#rate?.isAsking !== true) queued.cancel(full())
     return queued
   }
 
@@ -125,7 +132,7 @@ export class Limiter {
   close(): void {
     for (const cancel of this.#forgetting) cancel()
     this.#forgetting.clear()
-    this.#rate?.rest()
+    this.#rate?.close()
   }
 
   /** For a load that is made inside another one. */
@@ -151,7 +158,10 @@ export class Limiter {
       const turn = (isBackground ? this.#background : this.#callers).next(now)
       if (turn === undefined) return this.#rate?.rest()
       if (!this.#hasRoom(isBackground)) return
-      if (this.#rate?.take() === false) return this.#rate.want(this.queued)
+      if (this.#rate?.take() === false) {
+        // No more than can be used: what lies here nobody else has.
+        return this.#rate.want(Math.min(this.queued, this.#places.limit - this.#running))
+      }
       turn.admit(this.#take(isBackground))
     }
   }
@@ -170,9 +180,10 @@ export class Limiter {
     let promote!: () => void
     let cancel!: (reason: unknown) => void
     const place = new Promise<Place>((resolve, reject) => {
-      const stop = this.#clock.after(ms, () => {
+      const late = (): void => {
         cancel(overloaded(key, `waited ${this.queueMs} ms behind ${this.#running} running loads`))
-      })
+      }
+      let stop = this.#clock.after(ms, late)
       const leave = (): boolean => {
         stop()
         return callers.remove(turn) || background.remove(turn)
@@ -188,6 +199,9 @@ export class Limiter {
       }
       promote = () => {
         if (!background.remove(turn)) return
+        // Its first caller has just come.
+        stop()
+        stop = this.#clock.after(this.queueMs, late)
         callers.add(turn, this.#clock.now())
         this.next()
       }

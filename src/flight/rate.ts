@@ -8,6 +8,8 @@ import type { Clock } from '../ports.ts'
 
 export interface RateOptions {
   readonly clock: Clock
+  /** How long an answer may take. */
+  readonly answerMs: number
   readonly perSecond: number
   /** The fleet's tokens; rejects, or `undefined`, where there are none to be had. */
   ask(wanted: number): Promise<Tokens> | undefined
@@ -23,11 +25,21 @@ export class Rate {
   /** Granted, and not used yet. Less than none: loads that could not wait began on credit. */
   #tokens = 0
   #isAsking = false
+  #isClosed = false
   #stopWaiting: (() => void) | undefined
 
   constructor(options: RateOptions) {
     this.#options = options
     this.#own = new TokenBucket(options.perSecond)
+  }
+
+  get answerMs(): number {
+    return this.#options.answerMs
+  }
+
+  /** An answer is under way. */
+  get isAsking(): boolean {
+    return this.#isAsking
   }
 
   /** One of those at hand. */
@@ -37,13 +49,15 @@ export class Rate {
     return true
   }
 
+  /** On credit, which is paid for at once, as time allows: not by whoever comes much later. */
   spend(): void {
     this.#tokens--
+    this.want(0)
   }
 
   /** So many wait. */
   want(waiting: number): void {
-    if (this.#isAsking || this.#stopWaiting !== undefined) return
+    if (this.#isClosed || this.#isAsking || this.#stopWaiting !== undefined) return
     const { clock, ask, detached } = this.#options
     const wanted = waiting - this.#tokens
     const asked = detached(() => ask(wanted))
@@ -60,11 +74,19 @@ export class Rate {
   /** Nobody waits: what is left is given up, others may have use for it. */
   rest(): void {
     this.#tokens = Math.min(this.#tokens, 0)
+    if (this.#tokens < 0 && !this.#isClosed) return this.want(0)
     this.#stopWaiting?.()
     this.#stopWaiting = undefined
   }
 
+  /** Whatever is answered later, no timer begins. */
+  close(): void {
+    this.#isClosed = true
+    this.rest()
+  }
+
   #got({ granted, waitMs }: Tokens): void {
+    if (this.#isClosed) return
     const { clock, detached, onTokens } = this.#options
     this.#tokens += granted
     if (waitMs > 0) {

@@ -148,7 +148,7 @@ describe('places', () => {
         return () => (left.delete(timer), cancel())
       },
     }
-    const rate = new Rate({
+    const rate = new Rate({ answerMs: 100,
       clock: watched, perSecond: 1, ask: () => undefined, detached: (run) => run(),
       onTokens: () => limiter.next(),
     }) // prettier-ignore
