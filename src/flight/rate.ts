@@ -60,6 +60,7 @@ export class Rate {
     if (this.#isClosed || this.#isAsking || this.#stopWaiting !== undefined) return
     const { clock, ask, detached } = this.#options
     const wanted = waiting - this.#tokens
+    if (wanted < 1) return
     const asked = detached(() => ask(wanted))
     if (asked === undefined) return this.#got(this.#own.take(wanted, clock.now()))
     this.#isAsking = true

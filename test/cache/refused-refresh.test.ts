@@ -1,6 +1,8 @@
+// A precaution: what joins in the very turn in which a flight is refused.
+
 import { expect, it } from 'vitest'
 import { createCache } from '../../src/index.ts'
-import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
 import { watched } from '../support/watched.ts'
 
 it('no-refresh: who joins a queued refresh that is refused in the same turn is loaded for', async () => {

@@ -1,3 +1,5 @@
+// What attackers of the switches found, and of the turns of those who come late.
+
 import { expect, it } from 'vitest'
 import { createCache } from '../../src/index.ts'
 import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.ts'

@@ -1,3 +1,6 @@
+// What attackers of the limit found: tokens that are hoarded, owed, or never asked for; and refreshes
+// and failures around what is kept.
+
 import { describe, expect, it } from 'vitest'
 import { createCache, type CacheOptions } from '../../src/index.ts'
 import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.ts'

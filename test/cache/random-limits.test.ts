@@ -5,7 +5,7 @@ import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.t
 import { watched } from '../support/watched.ts'
 
 it.each(
-  Array.from({ length: Number(process.env.N ?? 1) }, (_, n) => n + Number(process.env.SEED ?? 1)),
+  Array.from({ length: Number(process.env.N ?? 5) }, (_, n) => n + Number(process.env.SEED ?? 1)),
 )('seed %i', async (seed) => {
   let s = seed * 2654435761
   const rnd = (n: number) => {
@@ -35,7 +35,6 @@ it.each(
   const listen = (e: unknown) => void unhandled.push(e)
   process.on('unhandledRejection', listen)
   const caches = [createCache(options), createCache(options)]
-  let now = 0
   let most = 0
   const items = caches.map((cache) => {
     const one = cache.define({
