@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
 // Several servers that agree on who takes over: their tests mostly wait, and more of them run at once.
-const fleets = ['test/cluster/**/*.test.ts', 'test/sentinel/**/*.test.ts']
+const fleets = [
+  'test/cluster/**/*.test.ts',
+  'test/sentinel/**/*.test.ts',
+  'test/rig/redis-cluster.test.ts',
+]
 
 export default defineConfig({
   test: {
