@@ -163,9 +163,7 @@ export class Batch {
     const flights = waiting.map(({ flight }) => flight)
     if (flights.some((flight) => flight.hurried || ridesOn(this.#engine, flight)))
       return limiter.ride()
-    const isBackground = flights.every(
-      ({ purpose, isWanted }) => purpose === 'background' && !isWanted,
-    )
+    const isBackground = flights.every((flight) => flight.isBackground)
     const until = clock.now() + limiter.queueMs
     const entered = limiter.enter({ key: waiting[0]!.key, until, isBackground })
     if (!('place' in entered)) return entered

@@ -144,8 +144,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
   })
   // Refreshes that only wait for other processes have nobody to answer.
   for (const flight of engine.flights) {
-    const idle = flight.purpose === 'background' && flight.phase === 'wait'
-    if (idle && !flight.isWanted) flight.controls.abandoned?.()
+    if (flight.isBackground && flight.phase === 'wait') flight.controls.abandoned?.()
   }
   await Promise.race([Promise.all([sendMissed(engine), engine.background.idle()]), bound])
   stop?.()

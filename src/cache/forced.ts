@@ -4,7 +4,7 @@ import type { Entry } from './entry.ts'
 import { heldIn, isTrusted } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken } from './look.ts'
-import { refuseLoad } from './modes.ts'
+import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import { settle } from './read.ts'
 import { startFlight } from './refresh.ts'
@@ -18,7 +18,8 @@ export async function refresh(
 ): Promise<Answer> {
   if (engine.state !== 'open') throw closed(target.key)
   call?.signal?.throwIfAborted()
-  refuseLoad(engine, target.source, target.key)
+  const mode = modeOf(engine, target.source)
+  if (forbidsLoad(mode, false)) throw notLoaded(target.source, target.key, mode)
   const now = engine.clock.now()
   const wanted = { ...wantedBy(engine, call), since: -Infinity, forced: true }
   const { key, source } = target

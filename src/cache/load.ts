@@ -14,7 +14,7 @@ import { callbackFailed } from './failure.ts'
 import { fill, filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
-import { refuseLoad, refuseRefresh } from './modes.ts'
+import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
 import { toWire, withAsOf } from './wire-error.ts'
@@ -51,17 +51,14 @@ export async function load(
     void lease?.release(isClosed(engine) ? 'close' : 'abort')
     throw controller.signal.aborted ? controller.signal.reason : closed(key)
   }
-  try {
-    // Switched while it was in the queue.
-    refuseLoad(engine, work.target.source, key)
-    if (flight.purpose === 'background' && !flight.isWanted)
-      refuseRefresh(engine, work.target.source, key)
-  } catch (error) {
+  // It may have been switched while this was in the queue.
+  const mode = modeOf(engine, work.target.source)
+  if (forbidsLoad(mode, flight.isBackground)) {
     // Whoever comes now starts anew.
     engine.flights.detach(flight)
     flight.leavePlace()
     void lease?.release('overload')
-    throw error
+    throw notLoaded(work.target.source, key, mode)
   }
   if (lease !== undefined && flight.outdated) {
     if (work.seat?.isIn === true) {
@@ -149,8 +146,8 @@ async function queue(
     // process is busy with.
     const from = flight.hasWaited ? engine.clock.now() : flight.begunAt
     flight.queueUntil ??= from + engine.limiter.queueMs
-    const isBackground = flight.purpose === 'background' && !flight.isWanted
-    const turn = { key: target.key, until: flight.queueUntil, isBackground }
+    const { queueUntil: until, isBackground } = flight
+    const turn = { key: target.key, until, isBackground }
     const entered = engine.limiter.enter(turn)
     if (!('place' in entered)) return withTurn(entered, endTurn)
     controls.hurry = () => entered.ride()

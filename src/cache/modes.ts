@@ -37,23 +37,15 @@ export function switchTo(engine: Engine, name: string | undefined, mode: unknown
   engine.listeners.tell('switched', () => ({ name, mode }))
 }
 
-/** May something be loaded in the background? */
-export function mayRefresh(engine: Engine, source: Source): boolean {
-  const mode = modeOf(engine, source)
-  return mode === 'normal' || mode === 'bypass'
+/** Is nothing to be loaded: at all, or where nobody waits for it? */
+export function forbidsLoad(mode: Mode, isBackground: boolean): boolean {
+  return mode === 'stale-only' || (isBackground && mode === 'no-refresh')
 }
 
-/** Throws `OVERLOADED` where nothing is to be loaded at all. */
-export function refuseLoad(engine: Engine, source: Source, key: string): void {
-  if (modeOf(engine, source) !== 'stale-only') return
-  source.counters.overloaded++
-  throw new BreakwaterError('OVERLOADED', `no load of ${key} was started: it is 'stale-only'`, {
+/** For who is to be told so, or whose load has been in the queue when it was switched. */
+export function notLoaded({ counters }: Source, key: string, mode: Mode): BreakwaterError {
+  if (mode === 'stale-only') counters.overloaded++
+  return new BreakwaterError('OVERLOADED', `no load of ${key} was started: it is '${mode}'`, {
     key,
   })
-}
-
-/** The same for a refresh that nobody waits for, where none is to be loaded. */
-export function refuseRefresh(engine: Engine, source: Source, key: string): void {
-  if (mayRefresh(engine, source)) return
-  throw new BreakwaterError('OVERLOADED', `no refresh of ${key} was started: 'no-refresh'`, { key })
 }

@@ -21,7 +21,7 @@ import { cooldownOf, coverBy, isFailure } from './failure.ts'
 import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
 import { isOvertaken, type Found } from './look.ts'
-import { modeOf, refuseLoad } from './modes.ts'
+import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
 import { bounded, gaveUp, leftOf, wantedBy, type Wanted } from './wanted.ts'
@@ -147,10 +147,11 @@ function proceed(
     return settle(engine, target, wanted, { flight: running, started: false })
   }
   const older = known?.uncacheable === undefined ? known : undefined
-  if (modeOf(engine, source) === 'stale-only') {
+  const mode = modeOf(engine, source)
+  if (forbidsLoad(mode, false)) {
     const stale = coverBy(engine, source, key, { known: older, since: wanted.since })
     if (stale !== undefined) return stale
-    refuseLoad(engine, source, key)
+    throw notLoaded(source, key, mode)
   }
   const work = {
     target,
@@ -172,7 +173,8 @@ function alone(
   wanted: Wanted,
   why: 'private' | 'uncacheable',
 ): Promise<Answer> {
-  refuseLoad(engine, target.source, target.key)
+  const mode = modeOf(engine, target.source)
+  if (forbidsLoad(mode, false)) throw notLoaded(target.source, target.key, mode)
   const work = { target, reason: 'miss', since: wanted.since, mode: 'alone' } as const
   const unknown = { known: undefined, seen: undefined, unleased: why }
   const flight = startFlight(engine, { ...work, ...unknown }, wanted.seat)
@@ -260,7 +262,7 @@ function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | unde
   if (flight.work.target.source.isAround !== target.source.isAround) return undefined
   if (flight.startedAt === undefined) {
     // It will not begin: nothing comes of waiting for its place.
-    const isRefused = flight.phase === 'queue' && modeOf(engine, target.source) === 'stale-only'
+    const isRefused = flight.phase === 'queue' && forbidsLoad(modeOf(engine, target.source), false)
     return isRefused ? undefined : flight
   }
   if (flight.startedAt < wanted.since) return undefined

@@ -6,7 +6,7 @@ import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { cooldownOf } from './failure.ts'
 import { fly } from './fetch.ts'
-import { mayRefresh } from './modes.ts'
+import { forbidsLoad, modeOf } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 
 /** For a caller: the flight that others join from now on, or (`alone`) one of its own. Throws `CYCLE`. */
@@ -34,7 +34,7 @@ export function startRefresh(
 ): void {
   const { key } = target
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
-  if (!mayRefresh(engine, target.source)) return
+  if (forbidsLoad(modeOf(engine, target.source), true)) return
   if (reason === 'early' && engine.limiter.queued > 0) return
   if (cooldownOf(engine, target.source, key, engine.clock.now()) !== undefined) return
   const refreshing = engine.detached(() => {

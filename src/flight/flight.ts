@@ -113,6 +113,11 @@ export class Flight<A, W> implements Waitable {
     return this.#callers > 0
   }
 
+  /** Nobody waits for it: what is served meanwhile is an older value. */
+  get isBackground(): boolean {
+    return this.purpose === 'background' && !this.isWanted
+  }
+
   get deserted(): boolean {
     return !this.#keep && this.#callers === 0
   }
