@@ -2,19 +2,16 @@
 import { Background } from '../flight/background.ts'
 import { Cooldowns } from '../flight/cooldowns.ts'
 import { Flights } from '../flight/flights.ts'
-import { fixedPlaces, Limiter } from '../flight/limiter.ts'
 import { thisContext } from '../flight/nesting.ts'
-import { Rate } from '../flight/rate.ts'
 import { Waiters } from '../flight/waiters.ts'
-import { AdaptiveLimit } from '../core/adaptive-limit.ts'
 import { seedOf } from '../core/early-refresh.ts'
 import { keyLabel } from '../core/labels.ts'
-import type { Tokens } from '../core/token-bucket.ts'
 import type { Clock, CodecPort, Memory, StorePort } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { Echoes, heed } from './heed.ts'
 import { Hearing } from './hearing.ts'
+import { limiterOf } from './limiter-of.ts'
 import { Listeners } from './listeners.ts'
 import { Looks } from './look.ts'
 import type { CacheRules } from './options.ts'
@@ -114,7 +111,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     cooldowns: new Cooldowns(),
     limiter: limiterOf(rules, {
       detached,
-      ask: (wanted, perSecond) => fleetTokens(engine, wanted, perSecond),
+      store: () => engine.store,
       onLimit: (concurrency) => listeners.tell('limit', () => ({ concurrency })),
     }),
     background: new Background((error) => {
@@ -137,42 +134,6 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   }
   if (storePort !== undefined) connect(engine, rules, { id, store: storePort })
   return engine
-}
-
-/** The places among all loads of the process, and how many may begin per second in the fleet. */
-function limiterOf(
-  { limit, clock, storeTimeoutMs }: CacheRules,
-  to: {
-    detached<T>(run: () => T): T
-    ask(wanted: number, perSecond: number): Promise<Tokens> | undefined
-    onLimit(limit: number): void
-  },
-): Limiter {
-  const { concurrency, queueMs, perSecond } = limit
-  const rate =
-    perSecond === undefined
-      ? undefined
-      : new Rate({
-          clock,
-          answerMs: storeTimeoutMs,
-          perSecond,
-          ask: (wanted) => to.ask(wanted, perSecond),
-          detached: to.detached,
-          onTokens: () => limiter.next(),
-        })
-  const places =
-    typeof concurrency === 'number' ? fixedPlaces(concurrency) : new AdaptiveLimit(concurrency)
-  const limiter = new Limiter({ clock, queueMs, places, rate, onLimit: to.onLimit })
-  return limiter
-}
-
-function fleetTokens(
-  { store }: Engine,
-  wanted: number,
-  perSecond: number,
-): Promise<Tokens> | undefined {
-  if (store === undefined || store.isDown(atTags)) return undefined
-  return store.call('tokens', atTags, (session) => session.tokens({ wanted, perSecond }))
 }
 
 function connect(
