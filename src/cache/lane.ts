@@ -7,10 +7,10 @@
  */
 import { Breaker } from '../core/breaker.ts'
 import { BreakwaterError } from '../core/errors.ts'
-import { SlowStart } from '../core/slow-start.ts'
 import { longestTimerMs } from '../core/lifetime.ts'
 import type { Clock, Site } from '../ports.ts'
 import { Deadlines, Pending } from './deadlines.ts'
+import { Ramp } from './ramp.ts'
 
 export interface LaneOptions {
   readonly clock: Clock
@@ -48,7 +48,7 @@ export class Lane {
   readonly #deadlines: Deadlines
   #state: 'up' | 'down' | 'closed' = 'up'
   /** It has just come back. */
-  #ramp: SlowStart | undefined
+  #ramp: Ramp | undefined
   #stopProbe: (() => void) | undefined
   #stopSuspecting: (() => void) | undefined
   #stopAsking: (() => void) | undefined
@@ -111,24 +111,7 @@ export class Lane {
 
   /** Sends it: at once, unless the server has just come back and has enough to do. */
   sent<T>(pending: Pending, send: () => Promise<T>): Promise<T> {
-    const ramp = this.#ramp
-    if (ramp === undefined) return send()
-    return new Promise((resolve) => {
-      ramp.enter(() => {
-        // Too late to be of use.
-        if (!pending.isOpen) return ramp.ended(false)
-        const end = (answered: boolean): void => {
-          ramp.ended(answered)
-          if (ramp.isOver && this.#ramp === ramp) this.#ramp = undefined
-        }
-        const answer = send()
-        answer.then(
-          () => end(pending.isOpen),
-          () => end(false),
-        )
-        resolve(answer)
-      })
-    })
+    return this.#ramp === undefined ? send() : this.#ramp.send(pending, send)
   }
 
   /** An answer came. False: too late, whoever asked was told otherwise. */
@@ -224,7 +207,10 @@ export class Lane {
       if (this.#state !== 'down') return
       this.#breaker.close()
       this.#state = 'up'
-      this.#ramp = new SlowStart()
+      const ramp = new Ramp(() => {
+        if (this.#ramp === ramp) this.#ramp = undefined
+      })
+      this.#ramp = ramp
       this.#upAt = this.#clock.now()
       onUp()
     } catch {
