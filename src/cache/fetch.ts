@@ -5,12 +5,12 @@
  * Invariant: a flight ends, with a value or an error, within `storeTimeout + waitTimeout + queue +
  * loadTimeout`, and leaves neither a listener nor a lease behind.
  */
-import { decide, mayCover } from '../core/decide.ts'
+import { mayCover } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
-import type { Label } from '../core/labels.ts'
 import type { Ear } from '../flight/waiters.ts'
 import type { Acquired, AcquireRequest, Token } from '../ports.ts'
+import { accept, acceptChecked } from './accept.ts'
 import {
   isClosed,
   mayAsk,
@@ -25,8 +25,7 @@ import { callbackFailed, coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
 import { closed, load } from './load.ts'
-import { currentTags, lookUpTags } from './tag-changes.ts'
-import { takeIn } from './take-in.ts'
+import { currentTags } from './tag-changes.ts'
 import { fromWire, readAsOf } from './wire-error.ts'
 
 /** Runs the work and settles the flight. Never rejects. */
@@ -231,80 +230,6 @@ async function sleep(
   } finally {
     flight.controls.abandoned = undefined
   }
-}
-
-interface Got {
-  readonly frame: Uint8Array
-  readonly trust: number
-  readonly waitedAt: number | undefined
-}
-
-/** After what is not known of its tags has been asked for; where that cannot be had, it is not used. */
-async function acceptChecked(
-  engine: Engine,
-  work: Work,
-  flight: Flying,
-  got: Got & { readonly lookUp: readonly Label[]; readonly current?: Promise<void> | undefined },
-): Promise<Answer | undefined> {
-  const { lookUp, current } = got
-  try {
-    await current
-    if (lookUp.length > 0) await lookUpTags(engine, lookUp)
-    const answer = accept(engine, work, flight, got)
-    if (answer === undefined || !('lookUp' in answer)) return answer
-    if (lookUp.length === 0) return await acceptChecked(engine, work, flight, { ...got, ...answer })
-  } catch {
-    // Not known: loaded anew.
-  }
-  work.known = undefined
-  work.seen = 'unreadable'
-  return undefined
-}
-
-/** A frame that came with the answer or with a push: served, or the reason to ask once more. */
-function accept(
-  engine: Engine,
-  work: Work,
-  flight: Flying,
-  got: Got,
-): Answer | undefined | { readonly lookUp: readonly Label[] } {
-  const { target, since } = work
-  const { key, source } = target
-  const { outdated } = flight
-  const { frame, trust } = got
-  const entry = takeIn(engine, source, frame, { key, known: work.known, trust, outdated })
-  if (!(entry instanceof Entry)) {
-    if (entry.why === 'unknown') return { lookUp: entry.labels }
-    work.known = undefined
-    work.seen = entry.why === 'gone' ? entry.stamp : 'unreadable'
-    return undefined
-  }
-  // Overtaken by a change: given to those who had joined, and to nothing and nobody else.
-  work.known = outdated ? undefined : entry
-  work.seen = entry.stamp
-  if (entry.uncacheable !== undefined) return undefined
-  if (entry.startedAt < since) return undefined
-  const now = engine.clock.now()
-  switch (decide(entry, now, source.rules)) {
-    case 'load':
-      return undefined
-    case 'stale':
-      if (flight.purpose === 'background') return undefined
-      return {
-        entry,
-        outcome: 'stale',
-        tier: 'store',
-        private: false,
-        refreshable: outdated ? undefined : engine.changes,
-      }
-    case 'early':
-    case 'serve':
-      break
-  }
-  if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }
-  const ms = now - got.waitedAt
-  engine.listeners.tell('waited', () => ({ name: source.name, key, ms }))
-  return { entry, outcome: 'waited', tier: 'store', private: false }
 }
 
 function failedElsewhere(engine: Engine, work: Work, flight: Flying, failed: Failed): unknown {
