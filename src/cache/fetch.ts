@@ -20,7 +20,7 @@ import {
   type Flying,
   type Work,
 } from './engine.ts'
-import { Entry } from './entry.ts'
+import type { Entry } from './entry.ts'
 import { callbackFailed, coverBy } from './failure.ts'
 import { lastResort } from './keep.ts'
 import { Lease, releaseLease } from './lease.ts'
