@@ -5,6 +5,16 @@ import type { Flaw } from './flaws.ts'
 
 const withoutMarks = (news: EpochNews): EpochNews => ({ ...news, floor: 0, marks: [] })
 
+/** Neither when they are asked for nor with a beat. */
+const withoutNews: NonNullable<Flaw['server']> = (session) => ({
+  epochs: async (request) => withoutMarks(await session.epochs(request)),
+  beat: async (n, asked) => {
+    const beat = await session.beat(n, asked)
+    const news = beat.news.then((told) => told && withoutMarks(told))
+    return { ...beat, news }
+  },
+})
+
 export const serverFlaws = {
   'a publish is taken whoever holds the lease': {
     server: (session, { space, clock }) => ({
@@ -67,24 +77,10 @@ export const serverFlaws = {
   },
   'nobody is told of changes by tag': {
     loses: ({ type }) => type === 'bumped',
-    server: (session) => ({
-      epochs: async (request) => withoutMarks(await session.epochs(request)),
-      beat: async (n, asked) => {
-        const beat = await session.beat(n, asked)
-        const news = beat.news.then((told) => told && withoutMarks(told))
-        return { ...beat, news }
-      },
-    }),
+    server: withoutNews,
   },
   'what is asked about tags is answered with nothing': {
-    server: (session) => ({
-      epochs: async (request) => withoutMarks(await session.epochs(request)),
-      beat: async (n, asked) => {
-        const beat = await session.beat(n, asked)
-        const news = beat.news.then((told) => told && withoutMarks(told))
-        return { ...beat, news }
-      },
-    }),
+    server: withoutNews,
   },
   'beats come back that nobody has heard': {
     client: (session, scope) => ({
