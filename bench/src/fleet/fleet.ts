@@ -4,6 +4,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { nextReply } from '../child/reply.ts'
 import type { Answers, Order, Reply, WorkerSettings } from './messages.ts'
 
 const worker = fileURLToPath(new URL('./worker.js', import.meta.url))
@@ -60,26 +61,7 @@ function together(replies: readonly Reply[]): Answers {
 }
 
 function ask(child: ChildProcess, order: Order): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer)
-      child.off('exit', ended).off('message', hear)
-    }
-    const fail = (reason: string): void => {
-      stop()
-      reject(new Error(reason))
-    }
-    const limitMs = limitMsOf(order)
-    const late = `no reply to '${order.kind}' within ${limitMs / 1_000} s`
-    const timer = setTimeout(() => fail(late), limitMs)
-    const ended = (code: number | null, signal: string | null): void =>
-      fail(`a process ended (${code ?? signal}) at '${order.kind}'`)
-    const hear = (message: Reply): void => {
-      if (message.kind === 'failed') return fail(`${order.kind}: ${message.reason}`)
-      stop()
-      resolve(message)
-    }
-    child.once('exit', ended).once('message', hear)
-    child.send(order)
-  })
+  const reply = nextReply<Reply>(child, { limitMs: limitMsOf(order), order: order.kind })
+  child.send(order)
+  return reply
 }

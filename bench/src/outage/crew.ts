@@ -2,6 +2,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { nextReply } from '../child/reply.ts'
 import { processes, type FromWorker, type Told, type ToWorker, type WorkerPlan } from './plan.ts'
 
 const file = fileURLToPath(new URL('./worker.js', import.meta.url))
@@ -42,23 +43,5 @@ export async function withCrew<Result>(
 }
 
 function reply(child: ChildProcess): Promise<FromWorker> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer)
-      child.off('exit', ended).off('message', hear)
-    }
-    const fail = (reason: string): void => {
-      stop()
-      reject(new Error(reason))
-    }
-    const timer = setTimeout(() => fail(`no reply within ${limitMs / 1_000} s`), limitMs)
-    const ended = (code: number | null, signal: string | null): void =>
-      fail(`a process ended (${code ?? signal})`)
-    const hear = (message: FromWorker): void => {
-      if (message.kind === 'failed') return fail(message.reason)
-      stop()
-      resolve(message)
-    }
-    child.once('exit', ended).once('message', hear)
-  })
+  return nextReply(child, { limitMs })
 }
