@@ -4,14 +4,25 @@
  */
 import type { RedisServer } from './commands.ts'
 
-/** The policy's name; `undefined`: nothing is evicted, or the server will not say. */
-export async function evictionPolicyOf(server: RedisServer): Promise<string | undefined> {
-  try {
-    const memory = await server.info('memory')
-    const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]
-    const isLimited = !/^maxmemory:0\s*$/m.test(memory)
-    return isLimited && policy !== 'noeviction' ? policy : undefined
-  } catch {
-    return undefined
+export class EvictionPolicy {
+  readonly #onEviction: (policy: string) => void
+  #hasAsked = false
+
+  constructor(onEviction: (policy: string) => void) {
+    this.#onEviction = onEviction
+  }
+
+  /** Once, when there is somebody to ask; a server that will not say has none. */
+  ask([server]: readonly RedisServer[]): void {
+    if (this.#hasAsked || server === undefined) return
+    this.#hasAsked = true
+    server.info('memory').then(
+      (memory) => {
+        const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]
+        const isLimited = !/^maxmemory:0\s*$/m.test(memory)
+        if (isLimited && policy !== undefined && policy !== 'noeviction') this.#onEviction(policy)
+      },
+      () => {},
+    )
   }
 }

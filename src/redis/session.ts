@@ -34,7 +34,7 @@ import type {
 } from './commands.ts'
 import { Demotion } from './demotion.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { evictionPolicyOf } from './eviction-policy.ts'
+import { EvictionPolicy } from './eviction-policy.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
@@ -66,14 +66,13 @@ export class RedisSession implements StoreSession {
   readonly #demotion: Demotion
   readonly #connecting: SilentConnecting
   readonly #unwatch: () => void
-  readonly #onEviction: (policy: string) => void
-  #hasAskedForPolicy = false
+  readonly #eviction: EvictionPolicy
   readonly #subscribed: Subscribed | undefined
   #closed: Promise<void> | undefined
 
   constructor({ commands, subscribe }: RedisConnection, scope: StoreScope) {
     this.#commands = commands
-    this.#onEviction = (policy) => scope.onEviction?.(policy)
+    this.#eviction = new EvictionPolicy((policy) => scope.onEviction?.(policy))
     this.fromReplica = commands.fromReplica
     this.#reads = new ReadBatch(commands)
     this.#demotion = new Demotion(scope.clock, () => commands.findMaster())
@@ -210,18 +209,8 @@ export class RedisSession implements StoreSession {
   }
 
   beat(n: number, asked?: EpochsRequest): Promise<Beat> {
-    this.#askForPolicy()
+    this.#eviction.ask(this.#commands.servers())
     return this.#heartbeat.beat(n, async () => asked && this.epochs(asked))
-  }
-
-  /** Once, when there is somebody to ask. */
-  #askForPolicy(): void {
-    const [server] = this.#commands.servers()
-    if (this.#hasAskedForPolicy || server === undefined) return
-    this.#hasAskedForPolicy = true
-    void evictionPolicyOf(server).then((policy) => {
-      if (policy !== undefined) this.#onEviction(policy)
-    })
   }
 
   isRefusal(error: unknown): boolean {
