@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Several servers that agree on who takes over: their tests mostly wait, and more of them run at once.
-const fleets = [
+const clusters = [
   'test/cluster/**/*.test.ts',
   'test/sentinel/**/*.test.ts',
   'test/rig/redis-cluster.test.ts',
@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: ['test/**/*.test.ts'],
-          exclude: fleets,
+          exclude: clusters,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -27,8 +27,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'fleets',
-          include: fleets,
+          name: 'clusters',
+          include: clusters,
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },

@@ -63,19 +63,19 @@ it('private in bypass: everybody gets their own', async () => {
   const cache = createCache({ namespace: 'test', ttl: '1s', clock, store: memoryStore() })
   await clock.advance(10)
   let n = 0
-  const f = cache.define({
-    name: 'f',
-    load: async (_: string, ctx: any) => {
-      ctx.private?.()
+  const items = cache.define({
+    name: 'item',
+    load: async (_: string, ctx) => {
+      ctx.private()
       const m = ++n
-      await new Promise<void>((r) => void clock.after(5, r))
+      await new Promise<void>((resolve) => void clock.after(5, resolve))
       return m
     },
     mode: 'bypass',
-  } as never) as any
-  const got = [f.get('a'), f.get('a'), f.get('a')].map(watched)
+  })
+  const got = ['a', 'a', 'a'].map((key) => watched(items.get(key)))
   await clock.advance(100)
-  expect(got.map((g: any) => g.state)).toEqual(['resolved', 'resolved', 'resolved'])
+  expect(got.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'resolved'])
   await cache.close()
   expect(cache.health().loads).toEqual({ running: 0, queued: 0 })
 })
@@ -132,4 +132,35 @@ it('no-refresh: a refresh that waits for another process does not load when that
   await clock.advance('40s')
   expect(loads).toBe(0)
   expect(here.health().loads).toEqual({ running: 0, queued: 0 })
+})
+
+// A precaution: what joins in the very turn in which a flight is refused.
+it('no-refresh: who joins a queued refresh that is refused in the same turn is loaded for', async () => {
+  const clock = manualClock()
+  const cache = createCache({
+    namespace: 'test',
+    ttl: '1s',
+    jitter: 0,
+    staleWhileRevalidate: '2s',
+    clock,
+    limit: { concurrency: 1 },
+    loadTimeout: '30s',
+  })
+  let a = 0
+  const get = () => watched(cache.getOrLoad('a', () => ++a))
+  get()
+  await clock.advance('2s')
+  let open!: () => void
+  watched(cache.getOrLoad('x', () => new Promise<void>((r) => (open = r))))
+  get()
+  await clock.advance('5s')
+  cache.switchTo('no-refresh')
+  const got: ReturnType<typeof watched>[] = []
+  open()
+  for (let n = 0; n < 30; n++) {
+    await Promise.resolve()
+    got.push(get())
+  }
+  await clock.advance(100)
+  expect(got.map(({ state }) => state)).toEqual(got.map(() => 'resolved'))
 })

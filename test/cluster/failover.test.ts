@@ -2,7 +2,8 @@
 
 import { startRedisCluster, type ClusterNode, type RedisCluster } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { clusterCachesOn, well } from '../support/cluster-caches.ts'
+import { clusterCachesOn } from '../support/cluster-caches.ts'
+import { well } from '../support/well.ts'
 import { keysByMaster, spreadKeys, slotOfKey } from '../support/cluster-keys.ts'
 import { newestMajor } from '../support/ioredis-majors.ts'
 import { sleep, until } from '../support/open-session.ts'
@@ -48,7 +49,7 @@ describe.each(newestMajor)('a master that goes, with $major', { timeout: 180_000
       await sleep(500)
     })
     expect(told.errors).toEqual([])
-    await Promise.all([mine!, other!].map(well))
+    await well(mine!, other!)
     await takesChanges(truth, keys)
   })
 
@@ -68,7 +69,7 @@ describe.each(newestMajor)('a master that goes, with $major', { timeout: 180_000
       await sleep(500)
     })
     expect(told.errors).toEqual([])
-    await Promise.all([mine!, other!].map(well))
+    await well(mine!, other!)
     await takesChanges(truth, keys)
   })
 

@@ -9,6 +9,7 @@ import { newFrame, newToken, put, sameBytes } from '../../src/testing/store-rig.
 import { usualFlavours, nodeRedisClients, type TestCluster } from '../support/node-redis-clients.ts'
 import { runScript } from '../support/node-redis-script.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
+import { well } from '../support/well.ts'
 
 describe.each(usualFlavours)('a cluster, $flavour', (flavour) => {
   let rig: RedisCluster
@@ -24,11 +25,6 @@ describe.each(usualFlavours)('a cluster, $flavour', (flavour) => {
     caches.push(cache)
     return cache
   }
-  const well = (...all: Cache[]) =>
-    until(
-      () => all.every((cache) => cache.health().status === 'ok'),
-      () => JSON.stringify(all.map((cache) => cache.health())),
-    )
   const session = async (
     client: TestCluster,
     options: { bus?: false; replicaReads?: boolean } = {},

@@ -3,7 +3,8 @@
 
 import { startRedisCluster, type RedisCluster } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { clusterCachesOn, well } from '../support/cluster-caches.ts'
+import { clusterCachesOn } from '../support/cluster-caches.ts'
+import { well } from '../support/well.ts'
 import { slotOfKey, spreadKeys } from '../support/cluster-keys.ts'
 import { twoMajors } from '../support/ioredis-majors.ts'
 import { sleep } from '../support/open-session.ts'
@@ -36,7 +37,7 @@ describe.each(twoMajors)('an outage, with $major', { timeout: 180_000 }, (major)
     return { mine: mine!, other: other!, truth: truthOf(mine!, other!), keys }
   }
   const worksAgain = async ({ mine, other, truth, keys }: Awaited<ReturnType<typeof setUp>>) => {
-    await Promise.all([mine, other].map(well))
+    await well(mine, other)
     const change = () => truth.changeAll(keys).then(() => 'taken', String)
     await expect.poll(change, { timeout: 60_000 }).toBe('taken')
     await truth.settles(keys)

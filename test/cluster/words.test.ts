@@ -11,7 +11,8 @@ import { keysByMaster, keysInSlot, slotOfKey } from '../support/cluster-keys.ts'
 import { libraries } from '../support/every-library.ts'
 import { clusterClientsOf, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
-import { sleep, until } from '../support/open-session.ts'
+import { sleep } from '../support/open-session.ts'
+import { well } from '../support/well.ts'
 
 let rig: RedisCluster
 beforeAll(async () => {
@@ -39,11 +40,6 @@ const make = (store: Store, options: object = {}) => {
   caches.push(cache)
   return cache
 }
-const well = (cache: Cache) =>
-  until(
-    () => cache.health().status === 'ok',
-    () => JSON.stringify(cache.health()),
-  )
 const unavailable = { code: 'STORE_UNAVAILABLE' }
 const place = { namespace: 'words', entry: (key: string) => `k:${key}` }
 

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createCache, type Cache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
-import { sleep, until } from '../support/open-session.ts'
+import { sleep } from '../support/open-session.ts'
+import { well } from '../support/well.ts'
 
 const slackMs = 700
 
@@ -40,11 +41,6 @@ for (const { major, Redis } of majors) {
       caches.push(cache)
       return cache
     }
-    const well = (cache: Cache) =>
-      until(
-        () => cache.health().status === 'ok',
-        () => JSON.stringify(cache.health()),
-      )
 
     beforeAll(async () => {
       server = await startRedisServer()
@@ -132,7 +128,7 @@ for (const { major, Redis } of majors) {
       const names = () => client.eventNames().map((name) => [name, client.listenerCount(name)])
       const before = names()
       const made = Array.from({ length: 5 }, () => make(client))
-      await Promise.all(made.map(well))
+      await well(...made)
       for (let n = 0; n < 200; n++) await made[n % 5]!.getOrLoad(`k${n}`, () => n)
       await Promise.all(Array.from({ length: 50 }, (_, n) => made[0]!.invalidate(`k${n}`)))
       const most = Math.max(...names().map(([, count]) => count as number))

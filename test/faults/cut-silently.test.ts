@@ -6,6 +6,7 @@ import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
 import { sleep, until } from '../support/open-session.ts'
+import { timed, well } from '../support/well.ts'
 
 for (const { major, Redis } of majors) {
   describe(`the network, on ${major}`, () => {
@@ -26,16 +27,6 @@ for (const { major, Redis } of majors) {
       })
       caches.push(cache)
       return cache
-    }
-    const well = (cache: Cache) =>
-      until(
-        () => cache.health().status === 'ok',
-        () => JSON.stringify(cache.health()),
-      )
-    const timed = async <T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-      const from = performance.now()
-      const value = await run()
-      return { value, ms: performance.now() - from }
     }
 
     beforeAll(async () => {

@@ -10,7 +10,8 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import { libraries, type Library } from '../support/every-library.ts'
-import { sleep, until } from '../support/open-session.ts'
+import { sleep } from '../support/open-session.ts'
+import { well } from '../support/well.ts'
 
 type Change = 'taken' | 'rejected'
 
@@ -241,12 +242,6 @@ function make(library: Library, namespace: string, as: object = app): Cache {
   return cache
 }
 
-const well = (cache: Cache) =>
-  until(
-    () => cache.health().status === 'ok',
-    () => JSON.stringify(cache.health()),
-  )
-
 /** What was told of it, and whether it came at once. */
 async function told(work: Promise<unknown>): Promise<unknown> {
   const from = performance.now()
@@ -319,7 +314,7 @@ it('LOADING after a restart: as if it were not there, and then what it has kept 
   // How long ioredis waits until it asks again whether the server is ready.
   const as = { ...app, maxLoadingRetryTime: 200 }
   const made = libraries.map((one, n) => make(one, `restart-${n}`, as))
-  await Promise.all(made.map(well))
+  await well(...made)
   await Promise.all(made.map((cache) => cache.getOrLoad('there', () => 'old')))
   await Promise.all(made.map((cache) => cache.idle()))
   await fill(50)
@@ -350,7 +345,7 @@ it('LOADING after a restart: as if it were not there, and then what it has kept 
 
 it('one error reply is no silence: no client takes the server for gone', async () => {
   const made = libraries.map((one, n) => make(one, `one-error-${n}`))
-  await Promise.all(made.map(well))
+  await well(...made)
   const opened = made.map((cache) => {
     const events: unknown[] = []
     cache.on('breaker', (event) => events.push(event))

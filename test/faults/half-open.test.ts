@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
-import { sleep, until } from '../support/open-session.ts'
+import { sleep } from '../support/open-session.ts'
+import { timed, well } from '../support/well.ts'
 
 const slackMs = 700
 
@@ -28,16 +29,6 @@ for (const { major, Redis } of majors) {
       })
       caches.push(cache)
       return cache
-    }
-    const well = (cache: Cache) =>
-      until(
-        () => cache.health().status === 'ok',
-        () => JSON.stringify(cache.health()),
-      )
-    const timed = async <T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-      const from = performance.now()
-      const value = await run()
-      return { value, ms: performance.now() - from }
     }
 
     beforeAll(async () => {

@@ -6,6 +6,7 @@ import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { clientsOf, majors, type TestClient } from '../support/ioredis-majors.ts'
 import { sleep, until } from '../support/open-session.ts'
+import { timed, well } from '../support/well.ts'
 
 /** Generous for a machine that others use too; what is told apart is 0.1 s and 1 s and more. */
 const slackMs = 700
@@ -24,16 +25,6 @@ for (const { major, Redis } of majors) {
       const cache = createCache({ namespace: 'faults', ttl: '60s', store, ...options })
       caches.push(cache)
       return cache
-    }
-    const well = (cache: Cache) =>
-      until(
-        () => cache.health().status === 'ok',
-        () => JSON.stringify(cache.health()),
-      )
-    const timed = async <T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-      const from = performance.now()
-      const value = await run()
-      return { value, ms: performance.now() - from }
     }
 
     beforeEach(async () => {

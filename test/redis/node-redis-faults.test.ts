@@ -7,6 +7,7 @@ import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/node-redis.ts'
 import { usualFlavours, nodeRedisClients, type TestClient } from '../support/node-redis-clients.ts'
 import { sleep, until } from '../support/open-session.ts'
+import { timed, well } from '../support/well.ts'
 
 /** Generous for a machine that others use too; what is told apart is 0.1 s and 1 s and more. */
 const slackMs = 700
@@ -36,16 +37,6 @@ describe.each(usualFlavours)('a faulty server, $flavour', (flavour) => {
     const cache = createCache({ namespace: 'faults', ttl: '60s', store, ...options })
     caches.push(cache)
     return cache
-  }
-  const well = (...all: Cache[]) =>
-    until(
-      () => all.every((cache) => cache.health().status === 'ok'),
-      () => JSON.stringify(all.map((cache) => cache.health())),
-    )
-  const timed = async <T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-    const from = performance.now()
-    const value = await run()
-    return { value, ms: performance.now() - from }
   }
 
   beforeEach(async () => {

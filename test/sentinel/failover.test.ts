@@ -5,7 +5,7 @@ import { startRedisSentinel, type RedisSentinel } from '@breakwater/rig'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
-import { well } from '../support/cluster-caches.ts'
+import { well } from '../support/well.ts'
 import { twoMajors, type TestClient } from '../support/ioredis-majors.ts'
 import { sleep } from '../support/open-session.ts'
 import { truthOf } from '../support/truth.ts'
@@ -40,7 +40,7 @@ describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, 
   }
   const twoWell = async () => {
     const two = [make(), make()] as const
-    await Promise.all(two.map(well))
+    await well(...two)
     return two
   }
   const taken = (change: () => Promise<void>) =>
@@ -64,7 +64,7 @@ describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, 
       await sleep(1_000)
     })
     expect(told.errors).toEqual([])
-    await Promise.all([mine, other].map(well))
+    await well(mine, other)
     await taken(() => truth.changeAll(keys))
     await truth.settles(keys)
   })
@@ -80,7 +80,7 @@ describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, 
       await sleep(1_000)
     })
     expect(told.errors).toEqual([])
-    await Promise.all([mine, other].map(well))
+    await well(mine, other)
     await taken(() => truth.changeAll(keys))
     await truth.settles(keys)
   })
@@ -99,7 +99,7 @@ describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, 
       await sleep(500)
     })
     expect(told.errors).toEqual([])
-    await Promise.all([mine, other].map(well))
+    await well(mine, other)
     await taken(() => truth.changeAll(keys))
     await truth.settles(keys)
   })
@@ -121,7 +121,7 @@ describe.each(twoMajors)('through Sentinel, with $major', { timeout: 180_000 }, 
     await master.kill()
     const heir = await watched.successorOf(master)
     await heir.ask('CONFIG', 'SET', 'masterauth', 'secret')
-    await Promise.all([mine, other].map(well))
+    await well(mine, other)
     await truth.settles(keys, 8_000)
   })
 })

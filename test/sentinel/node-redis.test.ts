@@ -13,6 +13,7 @@ import {
 } from '../support/node-redis-clients.ts'
 import { runScript } from '../support/node-redis-script.ts'
 import { openSession, sleep, until, type Watched } from '../support/open-session.ts'
+import { well } from '../support/well.ts'
 
 describe.each(usualFlavours)('Sentinel, $flavour', (flavour) => {
   let rig: RedisSentinel
@@ -33,11 +34,6 @@ describe.each(usualFlavours)('Sentinel, $flavour', (flavour) => {
     open.push(watched)
     return watched
   }
-  const well = (...all: Cache[]) =>
-    until(
-      () => all.every((cache) => cache.health().status === 'ok'),
-      () => JSON.stringify(all.map((cache) => cache.health())),
-    )
   const stat = async (server: RedisServer, section: string, name: string) =>
     Number(
       new RegExp(`${name}[:=](\\d+)`).exec(String(await server.ask('INFO', section)))?.[1] ?? 0,

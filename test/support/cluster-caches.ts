@@ -5,7 +5,7 @@ import type { RedisCluster } from '@breakwater/rig'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/ioredis.ts'
 import { clusterClientsOf, type Major } from './ioredis-majors.ts'
-import { until } from './open-session.ts'
+import { well } from './well.ts'
 
 export interface ClusterCache extends Cache {
   /** What the cache told of the store's faults, as text. */
@@ -35,7 +35,7 @@ export function clusterCachesOn(cluster: () => RedisCluster, { Cluster }: Major)
     /** As many, when each says that it is well. */
     async several(count: number, options: MakeOptions = {}): Promise<ClusterCache[]> {
       const several = Array.from({ length: count }, () => make(options))
-      await Promise.all(several.map(well))
+      await well(...several)
       return several
     },
     async end(): Promise<void> {
@@ -43,11 +43,4 @@ export function clusterCachesOn(cluster: () => RedisCluster, { Cluster }: Major)
       clients.end()
     },
   }
-}
-
-export function well(cache: Cache): Promise<void> {
-  return until(
-    () => cache.health().status === 'ok',
-    () => JSON.stringify(cache.health()),
-  )
 }
