@@ -28,7 +28,7 @@ it('a store that comes back slowly, with very many waiting: nothing overflows', 
   store.delay(150)
   const got = Array.from({ length: 12_000 }, (_, n) => watched(cache.getOrLoad(`k${n}`, () => n)))
   await clock.advance('5s')
-  await new Promise((r) => setTimeout(r, 20))
+  await clock.advance(0)
   process.off('unhandledRejection', listen)
   expect(unhandled).toEqual([])
   expect(got.filter(({ state }) => state !== 'resolved').length).toBe(0)

@@ -1,6 +1,14 @@
-// Random use: places always come back, nobody hangs.
+// Limits and switches, used at random: places always come back, and nobody hangs. `SEED` and `N` in
+// the environment choose others.
+
 import { expect, it } from 'vitest'
-import { createCache, type Mode } from '../../src/index.ts'
+import {
+  createCache,
+  type CacheOptions,
+  type Call,
+  type Mode,
+  type Resource,
+} from '../../src/index.ts'
 import { faultyStore, manualClock, memoryStore } from '../../src/testing/index.ts'
 import { watched } from '../support/watched.ts'
 
@@ -15,49 +23,49 @@ it.each(
   const clock = manualClock()
   const store = faultyStore(memoryStore())
   const pause = (ms: number) => new Promise<void>((r) => void clock.after(ms, r))
-  const options = {
+  const concurrency = 1 + rnd(3)
+  const options: CacheOptions = {
     namespace: 'test',
     ttl: '300ms',
     staleWhileRevalidate: '500ms',
     staleIfError: '2s',
-    earlyRefresh: undefined,
     clock,
     store,
     loadTimeout: '400ms',
     waitTimeout: '500ms',
     limit: {
-      concurrency: 1 + rnd(3),
+      concurrency,
       queue: rnd(4) === 0 ? 0 : '700ms',
       ...(rnd(2) ? { perSecond: [0.7, 8, 50][rnd(3)]! } : {}),
     },
-  } as never
+  }
   const unhandled: unknown[] = []
   const listen = (e: unknown) => void unhandled.push(e)
   process.on('unhandledRejection', listen)
   const caches = [createCache(options), createCache(options)]
   let most = 0
   const items = caches.map((cache) => {
-    const one = cache.define({
+    const one: Resource<string, string> = cache.define({
       name: 'i',
-      load: async (key: string, ctx: any) => {
+      load: async (key: string, ctx) => {
         const kind = rnd(10)
         if (kind === 0)
           await new Promise((_, no) =>
             ctx.signal.addEventListener('abort', () => no(ctx.signal.reason)),
           )
         if (kind === 1) throw new Error('no')
-        if (kind === 2) await (one as any).get(`n${rnd(4)}`).catch(() => {})
+        if (kind === 2) await one.get(`n${rnd(4)}`).catch(() => {})
         if (kind === 3) await pause(1000)
         await pause(rnd(60))
         return key
       },
       loadMany: async (keys: readonly string[]) => {
         if (rnd(6) === 0) await pause(900)
-        if (rnd(6) === 0) await (one as any).getMany([`n${rnd(4)}`, `n${rnd(4)}`]).catch(() => {})
+        if (rnd(6) === 0) await one.getMany([`n${rnd(4)}`, `n${rnd(4)}`]).catch(() => {})
         await pause(rnd(60))
         return keys.map((key) => key)
       },
-    } as never) as any
+    })
     return one
   })
   const got: { state: string }[] = []
@@ -72,15 +80,16 @@ it.each(
   ]
   for (let n = 0; n < 150; n++) {
     const i = rnd(2)
-    const it = items[i]
+    const it = items[i]!
     const key = `k${rnd(5)}`
     const controller = new AbortController()
-    const call = [
+    const calls: (Call | undefined)[] = [
       undefined,
       { signal: controller.signal },
       { timeout: '50ms' },
       { maxAge: '100ms' },
-    ][rnd(4)]
+    ]
+    const call = calls[rnd(4)]
     if (rnd(2)) clock.after(rnd(100), () => controller.abort(new Error('left')))
     switch (rnd(12)) {
       case 0:
@@ -129,7 +138,7 @@ it.each(
   await clock.advance('60s')
   expect(got.filter(({ state }) => state === 'pending').length).toBe(0)
   for (const cache of caches) expect(cache.health().loads).toEqual({ running: 0, queued: 0 })
-  expect(most).toBeLessThanOrEqual((options as any).limit.concurrency)
+  expect(most).toBeLessThanOrEqual(concurrency)
   const closing = caches.map((c) => watched(c.close()))
   await clock.advance('10s')
   expect(closing.map(({ state }) => state)).toEqual(['resolved', 'resolved'])
