@@ -16,6 +16,8 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 /** Bytes, or text such as `'64MiB'`. */
 export type Bytes = number | `${number}${'B' | 'KiB' | 'MiB' | 'GiB'}`
 
+export type CompressionName = 'zstd' | 'gzip' | 'brotli' | 'lz4' | 'snappy'
+
 /** `{ signal: maybeUndefined }` must compile: `undefined` means "not given" everywhere. */
 type Opt<T> = { [K in keyof T]?: T[K] | undefined }
 
@@ -23,7 +25,8 @@ type Opt<T> = { [K in keyof T]?: T[K] | undefined }
 export type Keyed<Arg> = unknown extends Arg ? (0 extends 1 & Arg ? Arg : void) : Arg
 
 /** How an entry lives. On the cache: defaults. On a definition or a one-off: overrides; `0` or `false` undoes. */
-export interface EntryDefaults extends Opt<{
+// eslint-disable-next-line typescript/no-explicit-any -- a cache's defaults are for values of all types
+export interface EntryDefaults<Value = any> extends Opt<{
   /** How long an entry is fresh, from the end of its load. `0`: share a running load in this process, store nothing. */
   ttl: Duration
   /** After `ttl`: serve stale at once, refresh in the background (RFC 5861). Default `0`. */
@@ -52,8 +55,15 @@ export interface EntryDefaults extends Opt<{
   earlyRefresh: Opt<{ beta: number; maxLead: number }> | false
   /** `'freeze'`: callers share one frozen copy. `'clone'`: a copy per caller. `'share'`: by reference. Default `'freeze'`. */
   values: 'freeze' | 'clone' | 'share'
-  /** Default: MessagePack. */
-  codec: Codec
+  /** What values become in the store. Default: MessagePack. */
+  codec: Codec<Value>
+  /**
+   * What is compressed there: encoded values over `over` bytes (default `'2KiB'`), where it makes
+   * them at least 15 % smaller. `algorithm`: `'zstd'`, `'gzip'`, `'brotli'`, or `'lz4'` or `'snappy'`
+   * where their package is installed; default zstd where Node has it (22.15), else gzip. Whatever is
+   * set, all of them are read. `false`: nothing. Default `{ over: '2KiB' }`.
+   */
+  compress: Opt<{ over: Bytes; algorithm: CompressionName }> | false
   /** Largest encoded value that is stored. Default `'8MiB'`. */
   maxBytes: Bytes
   /** May a stale value cover this error? False: it is an answer, not a failure. Default: all errors. */
@@ -108,7 +118,7 @@ export interface CacheOptions
 
 export interface EntryOptions<Arg, Value>
   extends
-    EntryDefaults,
+    EntryDefaults<Value>,
     Opt<{
       /** Default: `null` and `undefined` mean "does not exist". */
       isNegative: (value: Value) => boolean

@@ -24,9 +24,24 @@ export interface Store {
   readonly [port]: 'store'
 }
 
-/** A codec as users see it: opaque. */
-export interface Codec {
+/** A codec as users see it: opaque. Keeps values of `Value`; `Codec<unknown>` keeps whatever comes. */
+// eslint-disable-next-line typescript/no-explicit-any -- the default of a codec is to be one for all
+export interface Codec<in Value = any> {
   readonly [port]: 'codec'
+  /** Types alone: never there. */
+  readonly [keeps]?: ((value: Value) => void) | undefined
+}
+
+declare const keeps: unique symbol
+
+/** A guard as users see it: what may exist of a definition's arguments. Made by `breakwater/guard`. */
+export interface Guard<in Arg> {
+  readonly [port]: 'guard'
+  /** Before the record can be asked for: a guard that does not know of it would refuse it. */
+  add(arg: Arg): Promise<void>
+  addMany(args: Iterable<Arg> | AsyncIterable<Arg>): Promise<void>
+  /** Anew, from all that exist; what is added meanwhile is in it, too. Until the end the old one answers. */
+  rebuild(all: Iterable<Arg> | AsyncIterable<Arg>): Promise<void>
 }
 
 // ── store ───────────────────────────────────────────────────────────────────────────────────────
@@ -340,8 +355,8 @@ export interface Memory<E> {
 // ── codec ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Value to bytes and back. */
-export interface CodecPort extends Codec {
-  /** Written into every frame. 1 MessagePack, 2 JSON; 128 and up: the user's own. */
+export interface CodecPort<in Value = unknown> extends Codec<Value> {
+  /** Written into every frame. 1 MessagePack, 2 JSON, 3 Protocol Buffers, 4 v8; 128 to 255: the user's own. */
   readonly id: number
   readonly name: string
   /** Throws `Unstorable` (core/unstorable.ts) with the path of what it cannot keep. */
@@ -350,4 +365,60 @@ export interface CodecPort extends Codec {
   decode(bytes: Uint8Array): unknown
   /** As `decode`, with plain objects and arrays frozen; where it is quicker than a walk afterwards. */
   decodeFrozen?(bytes: Uint8Array): unknown
+  /** As `decode`, for what would hold the event loop for long: piece by piece. */
+  decodeInPieces?(bytes: Uint8Array, how: InPieces): Promise<unknown>
+  /** What writes `ctx.meta`, where this one is made for a single type. Default: itself. */
+  readonly meta?: CodecPort
+  /** Encrypts what goes to the store; after compression, which finds nothing in what is encrypted. */
+  readonly seal?: Seal
+}
+
+export interface InPieces {
+  /** As `decodeFrozen` has it. */
+  readonly frozen: boolean
+  /** Called between pieces of about a millisecond. A promise: the event loop is due a turn. */
+  pause(): Promise<void> | undefined
+}
+
+export interface Seal {
+  /** `context`: what it is stored as. Opened as anything else, it is refused. */
+  close(bytes: Uint8Array, context: string): Uint8Array
+  /** Throws unless it was closed with one of the known keys, as this, and is whole. */
+  open(bytes: Uint8Array, context: string): Uint8Array
+}
+
+// ── compression ─────────────────────────────────────────────────────────────────────────────────
+
+export interface Compression {
+  /** Written into every frame: 1 to 127. */
+  readonly id: number
+  readonly name: string
+  compress(bytes: Uint8Array): Uint8Array
+  /** Throws unless exactly `length` bytes come out. Allocates no more than that, whatever comes in. */
+  decompress(bytes: Uint8Array, length: number): Uint8Array
+  /** The same beside the event loop, for much at once. */
+  compressAside(bytes: Uint8Array): Promise<Uint8Array>
+  decompressAside(bytes: Uint8Array, length: number): Promise<Uint8Array>
+}
+
+export interface Compressions {
+  /** What is taken where nothing is said. */
+  readonly usual: Compression
+  /** By the name that users write; throws `INVALID_OPTION` where it is not to be had in this process. */
+  named(name: unknown, option: string): Compression
+  /** By the number in a frame; `undefined` where this process cannot read it. */
+  numbered(id: number): Compression | undefined
+}
+
+// ── guard ───────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Refuses what cannot exist. "Maybe" is the answer to everything that is not certain: a refusal of
+ * what does exist hides data.
+ */
+export interface GuardPort<in Arg = unknown> extends Guard<Arg> {
+  /** What is known here at once: `false`, it cannot exist; `true`, maybe; `undefined`: `ask`. Never throws. */
+  know(arg: Arg): boolean | undefined
+  /** False: it cannot exist. Bounded in time. Never rejects: in doubt `true`. */
+  ask(arg: Arg): Promise<boolean>
 }
