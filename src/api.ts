@@ -1,12 +1,11 @@
 /**
  * The public types, and nothing else. Defaults stand in cache/options.ts and are compared with the
- * words here by a test. Guards, schemas and precomputing have their place in ports and frame, and
- * come with later versions.
+ * words here by a test. Precomputing comes with a later version.
  */
 import type { BreakwaterError } from './core/errors.ts'
 import type { CacheEvents, Counters } from './core/events.ts'
 import type { Mode } from './core/modes.ts'
-import type { Clock, Codec, Store } from './ports.ts'
+import type { Clock, Codec, Guard, Store } from './ports.ts'
 
 export type Awaitable<T> = T | PromiseLike<T>
 
@@ -148,7 +147,23 @@ export interface Definition<Arg, Value> extends EntryOptions<NoInfer<Arg>, NoInf
   key?: ((arg: NoInfer<Arg>) => unknown) | undefined
   /** Part of every key: another version never sees these entries. */
   version?: string | number | undefined
+  /**
+   * A Standard Schema (zod, valibot, arktype …). What is read from the store and does not conform is
+   * a miss, as after a deploy that changed a shape; what is loaded and does not conform is answered
+   * and not stored. It checks, and changes nothing.
+   */
+  schema?: { readonly '~standard': { validate(value: unknown): unknown } } | undefined
+  /**
+   * Refuses arguments that cannot exist before anything is loaded: they get `undefined`, so the
+   * value's type must admit it. Made by `breakwater/guard`.
+   */
+  guard?: GuardFor<NoInfer<Arg>, NoInfer<Value>> | undefined
 }
+
+/** A value of a guarded definition may be `undefined`: a refused argument gets it. */
+export type GuardFor<Arg, Value> = undefined extends Value
+  ? Guard<Arg>
+  : 'the values of a guarded definition must admit undefined'
 
 /**
  * In the order of the arguments, and as many; or a Map, matched by key and not by identity, where

@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { makeCache } from './cache/create-cache.ts'
 import { systemClock } from './system-clock.ts'
-import { msgpack } from './codecs/msgpack.ts'
+import { jsonCodec } from './codecs/json.ts'
+import { messagePack } from './codecs/msgpack.ts'
+import { compressions } from './compression/compressions.ts'
 import { lruMemory } from './memory/lru-memory.ts'
 import type { Cache, CacheOptions } from './api.ts'
-import type { CodecPort } from './ports.ts'
+import { slices, turn } from './turns.ts'
 
 /**
  * Makes a cache. Throws `INVALID_OPTION` for every option that is wrong, with a sentence that names
@@ -14,7 +16,10 @@ import type { CodecPort } from './ports.ts'
 export function createCache(options: CacheOptions): Cache {
   return makeCache(options, {
     clock: systemClock,
-    codec: msgpack() as CodecPort,
+    codecs: [messagePack, jsonCodec],
+    compressions,
+    turn,
+    slices,
     newId: () => randomBytes(11).toString('base64url').slice(0, 14),
     memory: lruMemory,
   })
@@ -24,7 +29,7 @@ export { parseDuration } from './core/duration.ts'
 export { BreakwaterError, type ErrorCode } from './core/errors.ts'
 export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './core/events.ts'
 export type { Mode } from './core/modes.ts'
-export type { Clock, Codec, Store } from './ports.ts'
+export type { Clock, Codec, Guard, Store } from './ports.ts'
 export type {
   Awaitable,
   BatchContext,
@@ -32,11 +37,13 @@ export type {
   Cache,
   CacheOptions,
   Call,
+  CompressionName,
   Definition,
   Duration,
   EntryContext,
   EntryDefaults,
   EntryOptions,
+  GuardFor,
   Health,
   InvalidateOptions,
   Keyed,

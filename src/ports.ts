@@ -389,16 +389,19 @@ export interface Seal {
 
 // ── compression ─────────────────────────────────────────────────────────────────────────────────
 
-export interface Compression {
+export interface Decompression {
   /** Written into every frame: 1 to 127. */
   readonly id: number
   readonly name: string
-  compress(bytes: Uint8Array): Uint8Array
   /** Throws unless exactly `length` bytes come out. Allocates no more than that, whatever comes in. */
   decompress(bytes: Uint8Array, length: number): Uint8Array
   /** The same beside the event loop, for much at once. */
-  compressAside(bytes: Uint8Array): Promise<Uint8Array>
   decompressAside(bytes: Uint8Array, length: number): Promise<Uint8Array>
+}
+
+export interface Compression extends Decompression {
+  compress(bytes: Uint8Array): Uint8Array
+  compressAside(bytes: Uint8Array): Promise<Uint8Array>
 }
 
 export interface Compressions {
@@ -407,7 +410,7 @@ export interface Compressions {
   /** By the name that users write; throws `INVALID_OPTION` where it is not to be had in this process. */
   named(name: unknown, option: string): Compression
   /** By the number in a frame; `undefined` where this process cannot read it. */
-  numbered(id: number): Compression | undefined
+  numbered(id: number): Decompression | undefined
 }
 
 // ── guard ───────────────────────────────────────────────────────────────────────────────────────

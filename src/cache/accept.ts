@@ -8,11 +8,17 @@ import type { Answer, Engine, Flying, Work } from './engine.ts'
 import { Entry } from './entry.ts'
 import { lookUpTags } from './tag-changes.ts'
 import { takeIn } from './take-in.ts'
+import { unpack, type Unpacked, type Unread } from './unpack.ts'
 
 export interface Got {
-  readonly frame: Uint8Array
+  readonly unpacked: Unpacked | Unread | Promise<Unpacked | Unread>
   readonly trust: number
   readonly waitedAt: number | undefined
+}
+
+export function unpackFor(engine: Engine, work: Work, frame: Uint8Array): Got['unpacked'] {
+  const { target, known } = work
+  return unpack(engine, target.source, { key: target.key, bytes: frame, known })
 }
 
 /** After what is not known of its tags has been asked for; where that cannot be had, it is not used. */
@@ -26,9 +32,11 @@ export async function acceptChecked(
   try {
     await current
     if (lookUp.length > 0) await lookUpTags(engine, lookUp)
-    const answer = accept(engine, work, flight, got)
+    const unpacked = await got.unpacked
+    const answer = accept(engine, work, flight, { ...got, unpacked })
     if (answer === undefined || !('lookUp' in answer)) return answer
-    if (lookUp.length === 0) return await acceptChecked(engine, work, flight, { ...got, ...answer })
+    if (lookUp.length === 0)
+      return await acceptChecked(engine, work, flight, { ...got, unpacked, ...answer })
   } catch {
     // Not known: loaded anew.
   }
@@ -42,13 +50,13 @@ export function accept(
   engine: Engine,
   work: Work,
   flight: Flying,
-  got: Got,
+  got: Got & { readonly unpacked: Unpacked | Unread },
 ): Answer | undefined | { readonly lookUp: readonly Label[] } {
   const { target, since } = work
   const { key, source } = target
   const { outdated } = flight
-  const { frame, trust } = got
-  const entry = takeIn(engine, source, frame, { key, known: work.known, trust, outdated })
+  const { unpacked, trust } = got
+  const entry = takeIn(engine, source, unpacked, { key, known: work.known, trust, outdated })
   if (!(entry instanceof Entry)) {
     if (entry.why === 'unknown') return { lookUp: entry.labels }
     work.known = undefined

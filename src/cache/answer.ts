@@ -5,14 +5,20 @@ import type { Answer, Engine, Source } from './engine.ts'
 import { callbackFailed, isFailure } from './failure.ts'
 import type { ResolvedCall } from './options.ts'
 
-export interface Fallback {
-  readonly outcome: 'fallback'
+/** A value that is no entry's. */
+export interface StandIn {
+  readonly outcome: 'fallback' | 'refused'
   readonly value: unknown
 }
 
-export function isFallback(answer: Answer | Fallback): answer is Fallback {
-  return answer.outcome === 'fallback'
+export function isStandIn(answer: Answer | StandIn): answer is StandIn {
+  return answer.outcome === 'fallback' || answer.outcome === 'refused'
 }
+
+/** Thrown by a read whose argument cannot exist. */
+export const refused: unique symbol = Symbol('refused by the guard')
+
+const nothingThere: StandIn = { outcome: 'refused', value: undefined }
 
 export interface Asked {
   readonly source: Source
@@ -26,7 +32,7 @@ export async function answered(
   engine: Engine,
   asked: Asked,
   run: () => Promise<Answer>,
-): Promise<Answer | Fallback> {
+): Promise<Answer | StandIn> {
   const { source, key } = asked
   const { counters } = source
   try {
@@ -38,6 +44,10 @@ export async function answered(
     tell(engine, source, key, outcome)
     return answer
   } catch (error) {
+    if (error === refused) {
+      countRefused(engine, source, key)
+      return nothingThere
+    }
     const value = fallback(engine, asked, error)
     if (value === undefined) {
       counters.failed++
@@ -52,7 +62,7 @@ export async function answered(
 /** Refusals that no value can stand in for: the caller's own doing, or the end of the cache. */
 const notCovered: readonly ErrorCode[] = ['INVALID_KEY', 'INVALID_OPTION', 'CLOSED', 'CYCLE']
 
-function fallback(engine: Engine, asked: Asked, error: unknown): Fallback | undefined {
+function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undefined {
   const { source, key, arg, call } = asked
   const { rules } = source
   if (rules.fallback === undefined) return undefined
@@ -65,6 +75,11 @@ function fallback(engine: Engine, asked: Asked, error: unknown): Fallback | unde
     callbackFailed(engine, { name: source.name, key }, 'fallback', fault)
     return undefined
   }
+}
+
+export function countRefused(engine: Engine, source: Source, key: string): void {
+  source.counters.refused++
+  tell(engine, source, key, 'refused')
 }
 
 function tell(engine: Engine, source: Source, key: string, outcome: Outcome): void {

@@ -37,3 +37,19 @@ export function countLoad(
 export function countUnleased(counters: Counters, unleased: Unleased | undefined): void {
   if (unleased !== undefined) counters[byUnleased[unleased]]++
 }
+
+/** Held the event loop for this long, with this much: told, with whose value it was. */
+const slowMs = 10
+const slowBytes = 64 * 1024
+
+export function slowCodec(
+  engine: Engine,
+  { name, key }: { readonly name: string; readonly key: string },
+  operation: 'encode' | 'decode',
+  done: { readonly bytes: number; readonly since: number },
+): void {
+  const { bytes, since } = done
+  if (bytes < slowBytes) return
+  const ms = engine.clock.now() - since
+  if (ms >= slowMs) engine.listeners.tell('slowCodec', () => ({ name, key, operation, bytes, ms }))
+}

@@ -15,7 +15,7 @@ import { durationMs } from '../core/duration.ts'
 import { newCounters, type Counters } from '../core/events.ts'
 import { oneOffKey, shortKey } from '../core/keys.ts'
 import { everything } from '../core/labels.ts'
-import { answered, isFallback } from './answer.ts'
+import { answered, isStandIn } from './answer.ts'
 import { digest } from './digest.ts'
 import { addressed, changeByTag } from './addressed.ts'
 import { around, sourceOf, type Engine, type Target } from './engine.ts'
@@ -54,7 +54,7 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       if (name in counters)
         throw invalidOption('name', 'one that is not defined yet in this cache', name)
       counters[name] = newCounters()
-      const source = sourceOf(name, resolved.rules, counters[name])
+      const source = sourceOf(name, resolved.rules, counters[name], resolved.guard)
       return makeResource(engine, { definition: resolved.definition, source }) as Resource<
         never,
         Value
@@ -73,7 +73,7 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       const target: Target = { key: keyFor(key), source, arg: key, load }
       const asked = { source, key: target.key, arg: key, call }
       const answer = await answered(engine, asked, () => read(engine, target, call))
-      return (isFallback(answer) ? answer.value : given(answer.entry, own)) as Value
+      return (isStandIn(answer) ? answer.value : given(answer.entry, own)) as Value
     },
 
     async peek<Value>(key: string): Promise<Peek<Value>> {

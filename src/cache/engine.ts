@@ -8,7 +8,7 @@ import type { Flights } from '../flight/flights.ts'
 import type { Limiter } from '../flight/limiter.ts'
 import type { Waiters } from '../flight/waiters.ts'
 import type { LoadContext } from '../api.ts'
-import type { Clock, Memory, Token } from '../ports.ts'
+import type { Clock, CodecPort, GuardPort, InPieces, Memory, Token } from '../ports.ts'
 import type { Seat } from './batch.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
@@ -23,7 +23,14 @@ import type { Tags } from './tags.ts'
 import type { Writes } from './writes.ts'
 
 export interface Engine {
+  readonly namespace: string
   readonly clock: Clock
+  /** That every process can read; the first is the usual one. */
+  readonly codecs: readonly CodecPort[]
+  /** After a turn of the event loop. */
+  turn(): Promise<void>
+  /** What is called between the pieces of one long work, and gives a promise where a turn is due. */
+  slices(): InPieces['pause']
   readonly memory: Memory<Entry> | undefined
   /** Longest that an entry stays in memory unasked. */
   memoryTtlMs: number
@@ -68,13 +75,20 @@ export interface Source {
   readonly counters: Counters
   /** What every entry of it can be changed by, whatever its own tags. */
   readonly labels: readonly Label[]
+  /** Refuses arguments that cannot exist. */
+  readonly guard: GuardPort | undefined
   /** Goes around what is kept. */
   readonly isAround: boolean
 }
 
-export function sourceOf(name: string, rules: EntryRules, counters: Counters): Source {
+export function sourceOf(
+  name: string,
+  rules: EntryRules,
+  counters: Counters,
+  guard?: GuardPort,
+): Source {
   const own = name === '' ? [everything] : [everything, resourceLabel(name)]
-  return { name, rules, counters, labels: [...own, ...rules.tags.fixed], isAround: false }
+  return { name, rules, counters, labels: [...own, ...rules.tags.fixed], guard, isAround: false }
 }
 
 /** The same, in no tier. */

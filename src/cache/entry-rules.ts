@@ -10,8 +10,10 @@ import type { EarlyRefresh } from '../core/early-refresh.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { isMode, modesInWords, type Mode } from '../core/modes.ts'
 import { port } from '../ports.ts'
-import type { CodecPort } from '../ports.ts'
+import type { Schema } from '../core/conform.ts'
+import type { CodecPort, Compressions } from '../ports.ts'
 import type { Label } from '../core/labels.ts'
+import { compressRules, usualCompress, type CompressRules } from './compress-rules.ts'
 import { labelsFor } from './labels-for.ts'
 import { entryDefaults } from './option-defaults.ts'
 import { checkNames } from './option-names.ts'
@@ -37,7 +39,12 @@ export interface EntryRules {
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly values: Values
   readonly codec: CodecPort
+  readonly compress: CompressRules
+  /** All that this process can read by. */
+  readonly compressions: Compressions
   readonly maxBytes: number
+  /** A definition's: what values that are read must look like. */
+  readonly schema: Schema | undefined
   readonly isFailure: (error: unknown) => boolean
   readonly mode: Mode | (() => unknown)
   readonly isNegative: (value: unknown) => boolean
@@ -84,6 +91,7 @@ const ofDefaults = [
   'earlyRefresh',
   'values',
   'codec',
+  'compress',
   'maxBytes',
   'isFailure',
   'mode',
@@ -92,7 +100,7 @@ const ofEntries = ['isNegative', 'memory', 'store', 'fallback', 'errors', 'tags'
 
 /** Names of options that a cache, a definition and a call all have. */
 export const entryDefaultNames: readonly string[] = ofDefaults
-export const entryNames: readonly string[] = [...ofDefaults, ...ofEntries, 'compress']
+export const entryNames: readonly string[] = [...ofDefaults, ...ofEntries]
 
 const earlyRefreshLevel: Level = { names: new Set(['beta', 'maxLead']) }
 const errorsLevel: Level = { names: new Set(['toWire', 'fromWire']) }
@@ -101,7 +109,7 @@ const errorsLevel: Level = { names: new Set(['toWire', 'fromWire']) }
 const minLeaseMs = 100
 
 /** What every cache starts from, before its own options are laid over it. */
-export function statedDefaults(codec: CodecPort): Stated {
+export function statedDefaults(codec: CodecPort, compressions: Compressions): Stated {
   const nothing: Stated = {
     ttlMs: 0,
     staleWhileRevalidateMs: 0,
@@ -118,7 +126,10 @@ export function statedDefaults(codec: CodecPort): Stated {
     earlyRefresh: undefined,
     values: 'freeze',
     codec,
+    compress: usualCompress(compressions),
+    compressions,
     maxBytes: 0,
+    schema: undefined,
     isFailure: () => true,
     mode: 'normal',
     isNegative: (value) => value === null || value === undefined,
@@ -128,7 +139,8 @@ export function statedDefaults(codec: CodecPort): Stated {
     errors: undefined,
     tags: { fixed: [], of: undefined },
   }
-  return layOver(nothing, entryDefaults, '')
+  // How it compresses by default is not in the options' own words: by what this process has.
+  return layOver(nothing, { ...entryDefaults, compress: undefined }, '')
 }
 
 /** The options that are given, checked, over what was stated before. Names are checked already. */
@@ -137,7 +149,7 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     given[name] === undefined ? before : durationMs(given[name], prefix + name, { allowZero })
   const wait = given['waitTimeout']
   const maxBytes = given['maxBytes']
-  refuseCompression(given['compress'], prefix)
+  const { compressions } = base
   return {
     ttlMs: duration('ttl', base.ttlMs),
     staleWhileRevalidateMs: duration('staleWhileRevalidate', base.staleWhileRevalidateMs),
@@ -154,6 +166,12 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     earlyRefresh: earlyRefresh(given['earlyRefresh'], base.earlyRefresh, `${prefix}earlyRefresh`),
     values: values(given['values'], base.values, prefix),
     codec: codec(given['codec'], base.codec, prefix),
+    compress: compressRules(given['compress'], base.compress, {
+      option: `${prefix}compress`,
+      compressions,
+    }),
+    compressions,
+    schema: base.schema,
     maxBytes: maxBytes === undefined ? base.maxBytes : byteSize(maxBytes, `${prefix}maxBytes`),
     isFailure: aFunction(given['isFailure'], base.isFailure, `${prefix}isFailure`),
     mode: mode(given['mode'], base.mode, `${prefix}mode`),
@@ -248,18 +266,17 @@ function codec(given: unknown, before: CodecPort, prefix: string): CodecPort {
   if (given === undefined) return before
   const made = given as Partial<CodecPort> | null
   if (typeof made === 'object' && made?.[port] === 'codec') return made as CodecPort
-  throw invalidOption(`${prefix}codec`, 'what json() or msgpack() give', given)
+  throw invalidOption(
+    `${prefix}codec`,
+    'what msgpack(), json(), defineCodec() and the like give',
+    given,
+  )
 }
 
 function mode(given: unknown, before: EntryRules['mode'], option: string): EntryRules['mode'] {
   if (given === undefined) return before
   if (isMode(given) || typeof given === 'function') return given as EntryRules['mode']
   throw invalidOption(option, `${modesInWords}, or a function that gives one`, given)
-}
-
-function refuseCompression(given: unknown, prefix: string): void {
-  if (given === undefined || given === false) return
-  throw refuse(`${prefix}compress: not available yet in this version; leave it out, or false`)
 }
 
 function aFunction<F>(given: unknown, before: F, option: string): F {

@@ -10,7 +10,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Ear } from '../flight/waiters.ts'
 import type { Acquired, AcquireRequest, Token } from '../ports.ts'
-import { accept, acceptChecked } from './accept.ts'
+import { accept, acceptChecked, unpackFor } from './accept.ts'
 import {
   isClosed,
   mayAsk,
@@ -150,9 +150,12 @@ async function contendUntilDone(
         break
       }
     }
-    const got = { frame, trust, waitedAt }
+    const got = { unpacked: unpackFor(engine, work, frame), trust, waitedAt }
+    const { unpacked } = got
     const answer =
-      current === undefined ? accept(engine, work, flight, got) : { lookUp: [], current }
+      current === undefined && !(unpacked instanceof Promise)
+        ? accept(engine, work, flight, { ...got, unpacked })
+        : { lookUp: [], current }
     if (answer !== undefined && !('lookUp' in answer)) return answer
     if (answer !== undefined) {
       const checked = await acceptChecked(engine, work, flight, { ...got, ...answer })

@@ -3,7 +3,7 @@
  * The fence is the store's: a publish counts only while the lease is still ours. What was fenced is
  * kept nowhere; what could not be published because the store is gone is kept for a short while.
  */
-import { deepFreeze } from '../core/freeze.ts'
+import { plainBody, type Body } from '../core/frame.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import { smoothed } from '../core/early-refresh.ts'
@@ -12,11 +12,14 @@ import type { Head, Uncacheable } from '../core/head.ts'
 import { usesMemory, type Engine, type Flying, type Source, type Work } from './engine.ts'
 import { storeHead, type Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
+import { asItWas, inspect, type Inspected } from './inspect.ts'
 import { keep, newEntry } from './keep.ts'
+import { packed } from './pack.ts'
 import type { Lease } from './lease.ts'
 import type { Ran } from './run-loader.ts'
 import { tagsOf, union } from './tags-of.ts'
-import { frameOf, given, headOf, keptPayload, prepare, type Prepared } from './values.ts'
+import { metaBytes, metaOf } from './unpack.ts'
+import { frameOf, given, headOf, keptPayload } from './values.ts'
 
 /** A loaded value, ready to be answered, and what is to be done with it then. */
 export interface Filling {
@@ -51,24 +54,33 @@ const nothing = {
   size: 0,
 }
 
-export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Filling {
+export function inspected(
+  engine: Engine,
+  work: Work,
+  ran: Ran,
+  lease: Lease | undefined,
+): Inspected | Promise<Inspected> {
+  const { key, source } = work.target
+  const { said, previous, value } = ran
+  if (said.notModified && previous !== undefined) return asItWas(previous)
+  return inspect(engine, source, { key, value, toStore: lease !== undefined })
+}
+
+export function filling(
+  engine: Engine,
+  work: Work,
+  ran: Ran,
+  how: FillHow & { readonly seen: Inspected },
+): Filling {
   const { key, source } = work.target
   const { rules } = source
   const { said, previous, startedAt, endedAt } = ran
   const renewed = said.notModified ? previous : undefined
-  const value = renewed === undefined ? ran.value : renewed.value
+  const { value, negative, payload } = how.seen
+  let { path } = how.seen
   let why: Uncacheable | undefined = said.private ? 'private' : said.noStore ? 'noStore' : undefined
-
-  let negative = false
-  if (renewed !== undefined) negative = renewed.negative
-  else {
-    try {
-      negative = rules.isNegative(value)
-    } catch (error) {
-      why ??= 'noStore'
-      callbackFailed(engine, { name: source.name, key }, 'isNegative', error)
-    }
-  }
+  // What cannot be stored is told of after what its loader and its callbacks have said of it.
+  if (path === undefined) why ??= how.seen.why
 
   let tags: readonly Label[] = []
   try {
@@ -81,27 +93,22 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
     callbackFailed(engine, { name: source.name, key }, 'tags', error)
   }
 
-  const toStore = how.lease !== undefined
-  let prepared: Prepared =
-    renewed === undefined
-      ? prepare(value, rules, toStore)
-      : { type: 'storable', value, payload: renewed.payload, size: renewed.size }
   let meta = renewed?.meta
-  let metaBytes: Uint8Array | undefined
+  let metaAsBytes: Uint8Array | undefined
   try {
     if (said.meta !== undefined) meta = said.meta.value
-    if (meta !== undefined) metaBytes = rules.codec.encode(meta)
-    if (said.meta !== undefined && metaBytes !== undefined) {
-      meta = deepFreeze(rules.codec.decode(metaBytes))
+    if (meta !== undefined) metaAsBytes = metaBytes(engine, rules, key, meta)
+    if (said.meta !== undefined && metaAsBytes !== undefined) {
+      meta = metaOf(engine, rules.codec, key, metaAsBytes)
     }
   } catch (error) {
-    prepared = { type: 'unstorable', path: `ctx.meta, ${(error as Error).message}` }
+    path = `ctx.meta, ${(error as Error).message}`
   }
-  if (prepared.type === 'unstorable') {
-    const { path } = prepared
+  if (path !== undefined) {
     why ??= 'unstorable'
     source.counters.unstorable++
-    engine.listeners.tell('unstorable', () => ({ name: source.name, key, path }))
+    const told = path
+    engine.listeners.tell('unstorable', () => ({ name: source.name, key, path: told }))
   }
 
   const asked = said.ttlMs ?? rules.ttlMs
@@ -128,21 +135,19 @@ export function filling(engine: Engine, work: Work, ran: Ran, how: FillHow): Fil
       negative,
       uncacheable: undefined,
       tags,
-      meta: metaBytes,
+      meta: metaAsBytes,
     },
     { expiredAt: Infinity, until: settledAt },
   )
   const at = { now: endedAt, trust: how.trust, tick: ran.tick }
   const outdated = changed.gone || changed.expiredAt < Infinity || settledAt <= endedAt
-  const storable = prepared.type === 'storable' ? prepared : { value, payload: undefined, size: 0 }
-  const { payload } = storable
   const entry = newEntry(engine, rules, {
     head,
-    value: storable.value,
+    value,
     meta,
     payload: renewed === undefined ? keptPayload(value, payload, rules) : renewed.payload,
     codec: renewed?.codec ?? rules.codec,
-    size: storable.size,
+    size: path === undefined ? how.seen.size : 0,
     ...at,
   })
   if (outage) entry.makeProvisional(how.outage, entry.freshUntil)
@@ -213,17 +218,22 @@ export async function fill(
     if (how.unleased === 'local' || how.unleased === 'store' || how.unleased === 'nolease') keepIt()
     return
   }
-  how.lease.stop()
   if (made.outdated) {
+    how.lease.stop()
     counters.fenced++
     engine.listeners.tell('fenced', () => ({ name: source.name, key }))
     return how.lease.release('late')
   }
   if (made.mark !== undefined && made.lifeMs === 0) {
+    how.lease.stop()
     return how.lease.release(made.private ? 'private' : 'unstorable')
   }
   try {
-    switch (await publish(engine, work, made, how.lease)) {
+    // The lease is renewed until all is ready to be sent, which takes a while for much.
+    const sending = sendable(engine, work, made)
+    const body = sending instanceof Promise ? await sending : sending
+    how.lease.stop()
+    switch (await publish(engine, work, { made, body }, how.lease)) {
       case 'ok':
       case 'kept':
         counters.published++
@@ -235,31 +245,46 @@ export async function fill(
         return
     }
   } catch {
+    how.lease.stop()
     // Not known to be stored, and perhaps the store is gone.
     entry.makeProvisional(how.outage, entry.storedAt + engine.outageTtlMs)
     keepIt()
   }
 }
 
+/** The body of what is to be published; `undefined`: only a head, before a body that is there. */
+function sendable(
+  engine: Engine,
+  { target }: Work,
+  made: Filling,
+): Body | undefined | Promise<Body> {
+  const { rules } = target.source
+  if (made.renews !== undefined) return undefined
+  if (made.mark !== undefined) return plainBody(rules.codec.id, made.payload)
+  return packed(engine, rules, target.key, made.payload)
+}
+
 async function publish(
   engine: Engine,
   work: Work,
-  made: Filling,
+  what: { readonly made: Filling; readonly body: Body | undefined },
   lease: Lease,
 ): Promise<'ok' | 'kept' | 'fenced'> {
+  const { made } = what
+  let { body } = what
   const { key, source } = work.target
+  const { rules } = source
   const { token } = lease
   const head = storeHead(made.head, engine.hearing.offsetMs)
   const lifeMs = Math.ceil(made.lifeMs)
-  let { payload } = made
   if (made.renews !== undefined) {
     const renewal = { key, token, seen: made.renews, head: headOf(head), lifeMs }
     const renewed = await engine.store!.call('touch', key, (session) => session.touch(renewal))
     if (renewed !== 'gone') return renewed
     // By this call's codec: the value may have been loaded by a call with another.
-    payload = source.rules.codec.encode(given(made.entry, source.rules))
+    body = await packed(engine, rules, key, rules.codec.encode(given(made.entry, rules)))
   }
-  const frame = frameOf(head, payload, source.rules)
+  const frame = frameOf(head, body!)
   return engine.store!.call('publish', key, (session) =>
     session.publish({ key, token, frame, lifeMs }),
   )

@@ -12,6 +12,7 @@ import type { Engine, Source } from './engine.ts'
 import { Entry } from './entry.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
 import { takeIn } from './take-in.ts'
+import { unpack, type Unpacked, type Unread } from './unpack.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
@@ -200,14 +201,25 @@ function take(engine: Engine, source: Source, look: Look, bytes: Bytes): Found |
     if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
     return none
   }
-  const got = takeIn(engine, source, bytes, look)
+  const unpacked = unpack(engine, source, { key, bytes, known })
+  if (!(unpacked instanceof Promise)) return judge(engine, source, look, unpacked)
+  return unpacked.then((late) => judge(engine, source, look, late))
+}
+
+function judge(
+  engine: Engine,
+  source: Source,
+  look: Look,
+  unpacked: Unpacked | Unread,
+): Found | Promise<Found> {
+  const got = takeIn(engine, source, unpacked, look)
   if (got instanceof Entry) return entryFound(engine, look, got)
   if (got.why !== 'unknown') {
     return got.why === 'gone' ? { type: 'none', seen: got.stamp } : unreadable
   }
   return lookUpTags(engine, got.labels).then(
     () => {
-      const again = takeIn(engine, source, bytes, look)
+      const again = takeIn(engine, source, unpacked, look)
       return again instanceof Entry ? entryFound(engine, look, again) : unreadable
     },
     () => unreadable,

@@ -6,7 +6,7 @@ import { thisContext } from '../flight/nesting.ts'
 import { Waiters } from '../flight/waiters.ts'
 import { seedOf } from '../core/early-refresh.ts'
 import { keyLabel } from '../core/labels.ts'
-import type { Clock, CodecPort, Memory, StorePort } from '../ports.ts'
+import type { Clock, CodecPort, Compressions, InPieces, Memory, StorePort } from '../ports.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { Echoes, heed } from './heed.ts'
@@ -31,7 +31,11 @@ interface MemoryBounds {
 /** What the composition root supplies. */
 export interface Environment {
   readonly clock: Clock
-  readonly codec: CodecPort
+  /** The first is the usual one; all of them read what any of them has written. */
+  readonly codecs: readonly CodecPort[]
+  readonly compressions: Compressions
+  turn(): Promise<void>
+  slices(): InPieces['pause']
   /** Names the cache among all: 14 characters of `[A-Za-z0-9_-]`, never the same twice. */
   newId(): string
   memory(bounds: MemoryBounds): Memory<Entry>
@@ -93,8 +97,13 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     },
     storePort === undefined,
   )
+  const { codecs, turn, slices } = environment
   const engine: Engine = {
+    namespace: rules.namespace,
     clock,
+    codecs,
+    turn,
+    slices,
     memory:
       rules.enabled && rules.memory !== undefined
         ? environment.memory({ ...rules.memory, onDropped: (entry) => entry.place?.leave(entry) })

@@ -15,6 +15,7 @@ export const entryDefaults = {
   jitter: 0.1,
   earlyRefresh: { beta: 1, maxLead: 0.25 },
   values: 'freeze',
+  compress: { over: '2KiB' },
   maxBytes: '8MiB',
   mode: 'normal',
 } as const

@@ -8,7 +8,9 @@ import { eventNames } from '../core/events.ts'
 import { durationMs } from '../core/duration.ts'
 import { invalidOption } from '../core/errors.ts'
 import { longestTimerMs } from '../core/lifetime.ts'
-import type { Clock, CodecPort, StorePort } from '../ports.ts'
+import { port } from '../ports.ts'
+import type { Clock, CodecPort, Compressions, GuardPort, StorePort } from '../ports.ts'
+import type { Schema } from '../core/conform.ts'
 import { aBoolean, derive, entryDefaultNames, entryNames } from './entry-rules.ts'
 import { layOver, statedDefaults } from './entry-rules.ts'
 import type { EntryRules } from './entry-rules.ts'
@@ -49,6 +51,7 @@ export interface ResolvedDefinition {
     readonly key: ((arg: unknown) => unknown) | undefined
     readonly version: string | number | undefined
   }
+  readonly guard: GuardPort | undefined
   readonly rules: EntryRules
 }
 
@@ -70,11 +73,11 @@ const ofCaches = [
   'waitUntil',
   'clock',
 ]
-const ofDefinitions = ['name', 'load', 'loadMany', 'key', 'version']
+const ofDefinitions = ['name', 'load', 'loadMany', 'key', 'version', 'schema', 'guard']
 const ofCalls = ['signal', 'timeout', 'maxAge']
 
 const cacheLevel: Level = {
-  names: new Set([...ofCaches, ...entryDefaultNames, 'compress']),
+  names: new Set([...ofCaches, ...entryDefaultNames]),
   later: new Set(['precompute']),
   elsewhere: {
     names: new Set([...entryNames, ...ofDefinitions]),
@@ -91,14 +94,18 @@ const entryLevel: Level = {
 }
 const definitionLevel: Level = {
   names: new Set([...ofDefinitions, ...entryNames]),
-  later: new Set(['schema', 'guard', 'precompute']),
+  later: new Set(['precompute']),
   elsewhere: onlyOfCaches,
 }
 const callLevel: Level = { names: new Set(ofCalls) }
 
 export function resolveCacheOptions(
   options: CacheOptions,
-  environment: { readonly codec: CodecPort; readonly clock: Clock },
+  environment: {
+    readonly codecs: readonly CodecPort[]
+    readonly compressions: Compressions
+    readonly clock: Clock
+  },
 ): CacheRules {
   const given = checkNames(options, cacheLevel, '')
   if (given['ttl'] === undefined) {
@@ -108,6 +115,7 @@ export function resolveCacheOptions(
   const { memory, store, ...defaults } = given
   const duration = (name: keyof typeof cacheDefaults, allowZero: boolean): number =>
     durationMs(given[name] === undefined ? cacheDefaults[name] : given[name], name, { allowZero })
+  const stated = statedDefaults(environment.codecs[0]!, environment.compressions)
   return Object.freeze({
     namespace: namespaceOf(given['namespace']),
     store: storeOf(store),
@@ -119,7 +127,7 @@ export function resolveCacheOptions(
     enabled: aBoolean(given['enabled'], cacheDefaults.enabled, 'enabled'),
     waitUntil: waitUntilOf(given['waitUntil']),
     clock: clockOf(given['clock'], environment.clock),
-    entry: derive(layOver(statedDefaults(environment.codec), defaults, ''), defaults, ''),
+    entry: derive(layOver(stated, defaults, ''), defaults, ''),
   })
 }
 
@@ -201,6 +209,8 @@ export function resolveDefinition(
   if (key !== undefined && typeof key !== 'function') {
     throw invalidOption(`${prefix}key`, 'a function of the argument', key)
   }
+  // Not as a method of the definition: a schema may be a function, and has properties of its own.
+  const schema = schemaOf(definition.schema, prefix)
   return {
     definition: {
       name,
@@ -209,7 +219,8 @@ export function resolveDefinition(
       key: key as ((arg: unknown) => unknown) | undefined,
       version: versionOf(version, prefix),
     },
-    rules: derive(layOver(base.stated, given, prefix), given, prefix),
+    guard: guardOf(definition.guard, prefix),
+    rules: derive({ ...layOver(base.stated, given, prefix), schema }, given, prefix),
   }
 }
 
@@ -247,6 +258,21 @@ function versionOf(given: unknown, prefix: string): string | number | undefined 
   if (given === undefined || typeof given === 'string') return given
   if (typeof given === 'number' && Number.isFinite(given)) return given
   throw invalidOption(`${prefix}version`, 'text or a number', given)
+}
+
+function schemaOf(given: unknown, prefix: string): Schema | undefined {
+  if (given === undefined) return undefined
+  const isThing = (typeof given === 'object' && given !== null) || typeof given === 'function'
+  const standard = isThing ? (given as Partial<Schema>)['~standard'] : undefined
+  if (typeof standard?.validate === 'function') return given as Schema
+  throw invalidOption(`${prefix}schema`, 'a Standard Schema (of zod, valibot, arktype …)', given)
+}
+
+function guardOf(given: unknown, prefix: string): GuardPort | undefined {
+  if (given === undefined) return undefined
+  const made = given as Partial<GuardPort> | null
+  if (typeof made === 'object' && made?.[port] === 'guard') return made as GuardPort
+  throw invalidOption(`${prefix}guard`, 'what memoryGuard() or redisGuard() give', given)
 }
 
 const invalidateLevel: Level = { names: new Set(['settle']) }

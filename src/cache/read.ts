@@ -5,6 +5,7 @@
 import { decide } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { refuseCycle } from '../flight/nesting.ts'
+import { refused } from './answer.ts'
 import type { Seat } from './batch.ts'
 import {
   mayAsk,
@@ -65,7 +66,7 @@ async function attempt(engine: Engine, target: Target, wanted: Wanted): Promise<
   if (known !== undefined) {
     const answer = serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
-  }
+  } else if (held === undefined && source.guard?.know(target.arg) === false) throw refused
   const running = joinable(engine, target, wanted)
   if (running?.purpose === 'read') {
     return settle(engine, target, wanted, { flight: running, started: false })
@@ -111,6 +112,8 @@ function afterLook(
 }
 
 interface Standing {
+  /** The guard has been asked. */
+  readonly mayExist?: true
   readonly known: Entry | undefined
   readonly seen: Work['seen']
   /** The store could not be asked: not to be asked again for this call. */
@@ -153,6 +156,15 @@ function proceed(
     if (stale !== undefined) return stale
     throw notLoaded(source, key, mode)
   }
+  if (older === undefined && standing.mayExist !== true && !standing.gone) {
+    const asking = askGuard(engine, target, wanted)
+    if (asking !== undefined) {
+      return asking.then((mayExist) => {
+        if (!mayExist) throw refused
+        return proceed(engine, target, wanted, { ...standing, mayExist })
+      })
+    }
+  }
   const work = {
     target,
     reason: older === undefined ? 'miss' : 'stale',
@@ -164,6 +176,20 @@ function proceed(
   } as const
   const flight = startFlight(engine, work, wanted.seat)
   return settle(engine, target, wanted, { flight, started: true })
+}
+
+/** Before a load of what nothing is known of. `undefined`: nobody need be asked. */
+function askGuard(engine: Engine, target: Target, wanted: Wanted): Promise<boolean> | undefined {
+  const { guard } = target.source
+  if (guard === undefined || engine.store?.isDown(target.key) === true) return undefined
+  switch (guard.know(target.arg)) {
+    case true:
+      return undefined
+    case false:
+      throw refused
+    case undefined:
+      return bounded(engine, target.key, guard.ask(target.arg), wanted)
+  }
 }
 
 /** A load for this call and nobody else: hit-for-miss, so that nobody queues behind what is not kept. */

@@ -5,7 +5,7 @@
 import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
 import { addressed } from './addressed.ts'
-import { answered, isFallback, type Fallback } from './answer.ts'
+import { answered, countRefused, isStandIn, type StandIn } from './answer.ts'
 import { around, usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
 import { holds, isTrusted } from './keep.ts'
@@ -65,7 +65,11 @@ export function makeResource(engine: Engine, init: ResourceInit): Resource<unkno
     set: async (arg, value, options) => {
       const key = keyFor(arg)
       const own = options === undefined ? rules : resolveEntry(rules, options, `${name}.set`)
+      // What is written exists. A guard that cannot be told by now tells itself later.
+      const exists = value !== null && value !== undefined
+      const told = exists ? source.guard?.add(arg).catch(() => {}) : undefined
       await set(engine, { ...source, rules: own }, { key, arg }, value)
+      await told
     },
     switchTo: (mode) => switchTo(engine, name, mode),
     ...addressed(engine, { keyFor, counters, all: resourceLabel(name), name }),
@@ -79,7 +83,7 @@ function readingOf(
   placeFor: ReturnType<typeof placeOf>,
 ): Reading {
   const { name } = definition
-  const { rules, counters } = source
+  const { rules, counters, guard } = source
   const { clock, hearing, tags, listeners } = engine
   const memory = usesMemory(engine, rules) ? engine.memory : undefined
   const keyFor = (arg: unknown): string => placeFor(arg).key
@@ -95,11 +99,11 @@ function readingOf(
     key: string,
     call: ResolvedCall | undefined,
     run: (target: Target) => Promise<Answer>,
-  ): Promise<Answer | Fallback> =>
+  ): Promise<Answer | StandIn> =>
     answered(engine, { source, key, arg, call }, () => run(targetFor(arg, key)))
   const valueFrom = async (...asked: Parameters<typeof answerFrom>): Promise<unknown> => {
     const answer = await answerFrom(...asked)
-    return isFallback(answer) ? answer.value : given(answer.entry, rules)
+    return isStandIn(answer) ? answer.value : given(answer.entry, rules)
   }
   const counted = (entry: Entry, key: string, outcome: Outcome): void => {
     if (entry.negative) counters.negative++
@@ -153,7 +157,7 @@ function readingOf(
     if (held !== undefined) {
       const value = fromHeld(held, arg, key, undefined)
       if (value !== nothing) return place.answer(held, value)
-    } else if (canLookFirst(engine, source, key)) {
+    } else if (canLookFirst(engine, source, key) && guard?.know(arg) !== false) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.
       return engine.looks.at(engine, source, key, undefined).then((found) => {
         const value = fromLook(found, key)
@@ -170,7 +174,10 @@ function readingOf(
     loadMany: definition.loadMany,
     fromMemory: (arg, key, seat) => {
       const held = memory?.get(key)
-      return held === undefined ? nothing : fromHeld(held, arg, key, seat)
+      if (held !== undefined) return fromHeld(held, arg, key, seat)
+      if (guard?.know(arg) !== false) return nothing
+      countRefused(engine, source, key)
+      return undefined
     },
     fromLook,
     load: ({ arg, key, seat }, call, found) =>
@@ -187,7 +194,7 @@ function readingOf(
       const key = keyFor(arg)
       const wants = resolveCall(call)
       const answer = await answerFrom(arg, key, wants, (target) => read(engine, target, wants))
-      return isFallback(answer) ? answer : story(answer, rules)
+      return isStandIn(answer) ? answer : story(answer, rules)
     },
     refresh: async (arg, call) => {
       const key = keyFor(arg)
@@ -198,7 +205,10 @@ function readingOf(
         { source: { ...source, rules: { ...rules, fallback: undefined } }, key, arg, call: wants },
         () => refresh(engine, targetFor(arg, key), wants),
       )
-      return given((answer as Answer).entry, rules)
+      const { entry } = answer as Answer
+      // It does exist, and was not known to: nobody shall be refused it.
+      if (!entry.negative && guard?.know(arg) === false) await guard.add(arg).catch(() => {})
+      return given(entry, rules)
     },
     getMany: async (args, call) => {
       const got = await getMany(engine, asking, listOf(args), resolveCall(call))

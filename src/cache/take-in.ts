@@ -1,9 +1,7 @@
 /**
- * A frame from the store becomes an entry of this process: opened, held against what is known of its
- * tags, put on this process's clock, decoded, and kept in memory where nothing forbids it.
+ * What was unpacked from the store becomes an entry of this process: held against what is known of
+ * its tags, put on this process's clock, and kept in memory where nothing forbids it.
  */
-import { deepFreeze } from '../core/freeze.ts'
-import { openFrame } from '../core/frame.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded } from '../core/lifetime.ts'
 import type { Token } from '../ports.ts'
@@ -11,7 +9,7 @@ import { mayAsk, usesMemory, type Engine, type Source } from './engine.ts'
 import { isAlive, makeLocal, type Entry } from './entry.ts'
 import { keep, newEntry } from './keep.ts'
 import { union } from './tags-of.ts'
-import { crc, decoded } from './values.ts'
+import type { Unpacked, Unread } from './unpack.ts'
 
 export interface Taken {
   readonly key: string
@@ -31,11 +29,11 @@ export type Refused =
 
 const refused: Refused = { why: 'unreadable' }
 
-/** A frame becomes an entry of this process. Unreadable ones are a miss, and an event. */
+/** What is unreadable is a miss, and an event. */
 export function takeIn(
   engine: Engine,
   source: Source,
-  bytes: Uint8Array,
+  unpacked: Unpacked | Unread,
   taken: Taken,
 ): Entry | Refused {
   const { rules } = source
@@ -43,19 +41,15 @@ export function takeIn(
   // Another server may have answered than was asked, one that has taken over and has not heard of the
   // last changes.
   if (!mayAsk(engine, rules, key)) return refused
-  const opened = openFrame(bytes, crc)
-  if (opened.type === 'unreadable') return unreadableFrame(engine, source, key, opened.why)
-  const { payload } = opened
-  if (opened.codec !== rules.codec.id && opened.head.uncacheable === undefined)
-    return unreadableFrame(engine, source, key, 'codec')
+  if (unpacked.type === 'unread') return unreadable(engine, source, key, unpacked)
+  const { head: opened, codec, payload, value, meta } = unpacked
   const now = engine.clock.now()
   const { offsetMs } = engine.hearing
-  const verdict = engine.tags.judge(opened.head, source.labels, key, now + offsetMs)
-  if (verdict === 'gone') return { why: 'gone', stamp: opened.head.stamp }
-  if (verdict === 'unknown')
-    return { why: 'unknown', labels: [...source.labels, ...opened.head.tags] }
+  const verdict = engine.tags.judge(opened, source.labels, key, now + offsetMs)
+  if (verdict === 'gone') return { why: 'gone', stamp: opened.stamp }
+  if (verdict === 'unknown') return { why: 'unknown', labels: [...source.labels, ...opened.tags] }
   const { tick } = engine.tags
-  const own = verdict === undefined ? opened.head : bounded(opened.head, verdict)
+  const own = verdict === undefined ? opened : bounded(opened, verdict)
   let head = makeLocal(own, offsetMs, now)
   // With no window left, to expire is to invalidate.
   if (verdict !== undefined && !isAlive(head, now)) {
@@ -70,26 +64,14 @@ export function takeIn(
     known.confirm({ freshUntil: head.freshUntil, now, memoryTtlMs, trust, tick })
     return known
   }
-  let value: unknown
-  let meta: unknown
-  try {
-    // Where each caller decodes its own copy, too: bytes that cannot be read are a miss here, not there.
-    if (head.uncacheable === undefined) value = decoded(payload, rules)
-    if (rules.values === 'clone') value = undefined
-    if (head.meta !== undefined) meta = deepFreeze(rules.codec.decode(head.meta))
-  } catch {
-    return unreadableFrame(engine, source, key, 'undecodable')
-  }
+  const isCopied = rules.values === 'clone' && head.uncacheable === undefined
   const entry = newEntry(engine, rules, {
     head,
-    value,
+    value: isCopied ? undefined : value,
     meta,
     // A copy: the bytes may be a slice of what the client received at once.
-    payload:
-      rules.values === 'clone' && head.uncacheable === undefined
-        ? new Uint8Array(payload)
-        : undefined,
-    codec: rules.codec,
+    payload: isCopied ? new Uint8Array(payload) : undefined,
+    codec,
     size: payload.length,
     now,
     trust,
@@ -100,9 +82,11 @@ export function takeIn(
   return entry
 }
 
-function unreadableFrame(engine: Engine, source: Source, key: string, why: string): Refused {
+function unreadable(engine: Engine, source: Source, key: string, { why, path }: Unread): Refused {
   const { counters, name } = source
   counters.unreadable++
-  engine.listeners.tell('unreadable', () => ({ name, key, why }))
+  engine.listeners.tell('unreadable', () =>
+    path === undefined ? { name, key, why } : { name, key, why, path },
+  )
   return refused
 }

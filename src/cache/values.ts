@@ -5,46 +5,71 @@
 import { crc32 } from 'node:zlib'
 import { approximateSize } from '../core/approximate-size.ts'
 import { deepFreeze } from '../core/freeze.ts'
-import { packFrame, packHead, type Crc32 } from '../core/frame.ts'
+import { packFrame, packHead, type Body, type Crc32 } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
-import { Unstorable } from '../core/unstorable.ts'
+import { Unstorable as CannotStore } from '../core/unstorable.ts'
+import type { CodecPort } from '../ports.ts'
+import { slowCodec } from './count.ts'
+import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import type { EntryRules } from './options.ts'
 
 export const crc: Crc32 = crc32
 
-export type Prepared =
+/** From here on a value is decoded in pieces, and never in the turn in which something else was done with it. */
+const bigBytes = 256 * 1024
+
+export function isBig(bytes: number): boolean {
+  return bytes > bigBytes
+}
+
+interface Unstorable {
+  readonly type: 'unstorable'
+  readonly path: string
+}
+
+export type Encoded =
+  | Unstorable
   | {
       readonly type: 'storable'
-      readonly value: unknown
       /** `undefined` where nothing needs bytes. */
       readonly payload: Uint8Array | undefined
       readonly size: number
     }
-  | { readonly type: 'unstorable'; readonly path: string }
 
-export function prepare(value: unknown, rules: EntryRules, forStore: boolean): Prepared {
+export type Copied = Unstorable | { readonly type: 'copied'; readonly value: unknown }
+
+/** Whose value it is, for what is told of it. */
+export interface Owner {
+  readonly name: string
+  readonly key: string
+  readonly rules: EntryRules
+}
+
+export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: boolean): Encoded {
+  const { rules } = owner
   if (!forStore && (rules.values === 'share' || isScalar(value))) {
     if (typeof value === 'string' && value.length > rules.maxBytes)
       return tooLarge(value.length, rules)
-    return { type: 'storable', value, payload: undefined, size: approximateSize(value) }
+    return { type: 'storable', payload: undefined, size: approximateSize(value) }
   }
   try {
+    const since = engine.clock.now()
     const payload = rules.codec.encode(value)
     const size = payload.length
-    if (size > rules.maxBytes) {
-      return tooLarge(size, rules)
-    }
-    return { type: 'storable', value: copy(value, payload, rules), payload, size }
+    slowCodec(engine, owner, 'encode', { bytes: size, since })
+    return size > rules.maxBytes ? tooLarge(size, rules) : { type: 'storable', payload, size }
   } catch (error) {
-    return {
-      type: 'unstorable',
-      path: error instanceof Unstorable ? error.message : `$: ${String(error)}`,
-    }
+    return unstorable(error)
   }
 }
 
-function tooLarge(bytes: number, rules: EntryRules): Prepared {
+function unstorable(error: unknown): Unstorable {
+  const path = error instanceof CannotStore ? error.message : `$: ${String(error)}`
+  return { type: 'unstorable', path }
+}
+
+function tooLarge(bytes: number, rules: EntryRules): Unstorable {
   return { type: 'unstorable', path: `$: ${bytes} bytes, over maxBytes (${rules.maxBytes})` }
 }
 
@@ -58,17 +83,57 @@ function cloned(value: unknown, rules: EntryRules): unknown {
   }
 }
 
-function copy(value: unknown, payload: Uint8Array, rules: EntryRules): unknown {
-  if (rules.values === 'share' || isScalar(value)) return value
-  return decoded(payload, rules)
+/** What callers share of a value that was encoded. A promise for a big one alone. */
+export function copied(
+  engine: Engine,
+  value: unknown,
+  payload: Uint8Array | undefined,
+  owner: Owner,
+): Copied | Promise<Copied> {
+  const { rules } = owner
+  if (payload === undefined || rules.values === 'share' || isScalar(value)) return copy(value)
+  const { codec } = rules
+  if (isBig(payload.length)) {
+    return engine
+      .turn()
+      .then(() => copyLater(engine, payload, { ...owner, codec }))
+      .then(copy, unstorable)
+  }
+  try {
+    return copy(decoded(payload, rules, codec))
+  } catch (error) {
+    return unstorable(error)
+  }
 }
 
-/** What a payload from the store becomes. */
-export function decoded(payload: Uint8Array, rules: EntryRules): unknown {
-  const { codec } = rules
+function copy(value: unknown): Copied {
+  return { type: 'copied', value }
+}
+
+/** What a payload becomes. */
+export function decoded(payload: Uint8Array, rules: EntryRules, codec: CodecPort): unknown {
   if (rules.values !== 'freeze') return codec.decode(payload)
   if (codec.decodeFrozen !== undefined) return codec.decodeFrozen(payload)
   return deepFreeze(codec.decode(payload))
+}
+
+/** The same for a big one: in pieces, where its codec knows how. */
+export async function copyLater(
+  engine: Engine,
+  payload: Uint8Array,
+  owner: Owner & { readonly codec: CodecPort },
+): Promise<unknown> {
+  const { rules, codec } = owner
+  if (codec.decodeInPieces !== undefined) {
+    return codec.decodeInPieces(payload, {
+      frozen: rules.values === 'freeze',
+      pause: engine.slices(),
+    })
+  }
+  const since = engine.clock.now()
+  const value = decoded(payload, rules, codec)
+  slowCodec(engine, owner, 'decode', { bytes: payload.length, since })
+  return value
 }
 
 /** What one caller is given. */
@@ -104,8 +169,8 @@ function isScalar(value: unknown): boolean {
   }
 }
 
-export function frameOf(head: Head, payload: Uint8Array, rules: EntryRules): Uint8Array {
-  return packFrame(head, { codec: rules.codec.id, payload }, crc)
+export function frameOf(head: Head, body: Body): Uint8Array {
+  return packFrame(head, body, crc)
 }
 
 export function headOf(head: Head): Uint8Array {

@@ -4,6 +4,7 @@
  * and tells everyone), and here once more when the store has confirmed. One that the store did not
  * take rejects, and waits in the outbox.
  */
+import { misfit } from '../core/conform.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import type { Counters } from '../core/events.ts'
@@ -16,10 +17,11 @@ import { callbackFailed } from './failure.ts'
 import { outdate } from './heed.ts'
 import { keep, newEntry } from './keep.ts'
 import { closed } from './load.ts'
+import { packed } from './pack.ts'
 import type { Change } from './outbox.ts'
 import { currentTags, settleKeys } from './tag-changes.ts'
 import { tagsOf } from './tags-of.ts'
-import { frameOf, keptPayload, prepare } from './values.ts'
+import { copied, encoded, frameOf, keptPayload, type Copied } from './values.ts'
 import type { PendingWrite } from './writes.ts'
 
 export interface ChangeHow {
@@ -106,13 +108,15 @@ export async function set(
   if (engine.state !== 'open') throw closed(key)
   const { rules, name } = source
   const toStore = usesStore(engine, rules)
-  const prepared = prepare(value, rules, toStore)
-  if (prepared.type === 'unstorable') {
-    const { path } = prepared
+  const unstorable = (path: string): never => {
     source.counters.unstorable++
     engine.listeners.tell('unstorable', () => ({ name, key, path }))
     throw new BreakwaterError('UNSTORABLE', `${key} cannot be stored: ${path}`, { key })
   }
+  const owner = { name, key, rules }
+  const made = encoded(engine, value, owner, toStore)
+  if (made.type === 'unstorable') return unstorable(made.path)
+  const { payload, size } = made
   const invalidated = (): Promise<void> =>
     change(engine, [key], { what: 'invalidate' }, source.counters)
   let negative: boolean
@@ -126,6 +130,18 @@ export async function set(
     // Not stored, since it is not known as what; and nothing older may stand in its place.
     callbackFailed(engine, { name, key }, callback, error)
     return invalidated()
+  }
+  // Of a big value it comes later: the change holds from the call on.
+  const copying = copied(engine, value, payload, owner)
+  if (!(copying instanceof Promise) && copying.type === 'unstorable') {
+    return unstorable(copying.path)
+  }
+  const { schema } = rules
+  if (schema !== undefined && !negative) {
+    const copy = copying instanceof Promise ? await copying : copying
+    const checking = copy.type === 'copied' ? misfit(schema, copy.value) : copy
+    const found = checking instanceof Promise ? await checking : checking
+    if (found !== undefined) return unstorable(found.path)
   }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
   if (ttlMs === 0) return invalidated()
@@ -148,28 +164,37 @@ export async function set(
     tags,
     meta: undefined,
   }
-  const entry = newEntry(engine, rules, {
-    head,
-    value: prepared.value,
-    meta: undefined,
-    payload: keptPayload(value, prepared.payload, rules),
-    codec: rules.codec,
-    size: prepared.size,
-    now,
-    trust: engine.hearing.trust,
-    tick: engine.tags.tick,
-  })
   source.counters.invalidated++
   outdate(engine, key, 'gone')
   engine.writes.outdate(key, stamp, 'write')
   const write = engine.writes.begin(key, stamp)
-  const keepIt = (): void => {
-    if (!write.outdated && usesMemory(engine, rules)) keep(engine, key, entry)
+  const { trust } = engine.hearing
+  const { tick } = engine.tags
+  let copy: Copied | undefined
+  const keepIt = (provisional: boolean): void => {
+    if (write.outdated || copy?.type !== 'copied' || !usesMemory(engine, rules)) return
+    const entry = newEntry(engine, rules, {
+      head,
+      value: copy.value,
+      meta: undefined,
+      payload: keptPayload(value, payload, rules),
+      codec: rules.codec,
+      size,
+      now,
+      trust,
+      tick,
+    })
+    if (provisional) entry.makeProvisional(engine.hearing.outage, now + engine.outageTtlMs)
+    keep(engine, key, entry)
   }
   try {
+    copy = copying instanceof Promise ? await copying : copying
+    if (copy.type === 'unstorable') return unstorable(copy.path)
     const knownThen = engine.tags.highest
     const current = toStore ? currentTags(engine) : undefined
     if (current !== undefined) await current.catch(() => {})
+    const packing = toStore ? packed(engine, rules, key, payload!) : undefined
+    const body = packing instanceof Promise ? await packing : packing
     // Undone while it waited: what did so may have reached the store already, and must stand.
     if (toStore && !write.undone) {
       // What changed after the call holds for this value, although it is known by now.
@@ -179,7 +204,7 @@ export async function set(
           : engine.tags.asOf(knownThen, now + engine.hearing.offsetMs)
       // In the store's time, which is known when the store can be written to.
       const frame = (): Uint8Array =>
-        frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), prepared.payload!, rules)
+        frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), body!)
       const what = { frame, lifeMs: life.lifeMs, write }
       await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
       engine.echoes.expect(stamp, 1)
@@ -189,11 +214,10 @@ export async function set(
       await inStore(engine, [key], 'invalidate', () => removed(engine, key, stamp))
       engine.echoes.expect(stamp, 1)
     }
-    keepIt()
+    keepIt(false)
   } catch (error) {
     outdate(engine, key, 'gone')
-    entry.makeProvisional(engine.hearing.outage, now + engine.outageTtlMs)
-    keepIt()
+    keepIt(true)
     throw error
   } finally {
     engine.writes.end(key, write)

@@ -41,9 +41,20 @@ export interface CacheEvents {
   }
   /** A value that the codec cannot keep, or that is too large; `path` as in `$.author.save: function`. */
   unstorable: At & { readonly path: string }
-  /** Bytes in the store that could not be read: a miss. */
-  unreadable: At & { readonly why: string }
-  /** A callback of the user's threw (isNegative, toWire …): the value was answered, not stored. */
+  /**
+   * What was in the store could not be read: a miss. `why`: `'foreign'`, `'newer'`, `'older'`,
+   * `'truncated'`, `'corrupt'`, `'codec'` (another one), `'compression'` (one that this process has
+   * not), `'sealed'` or `'unsealed'` (the codec encrypts not, or does), `'too large'` (over
+   * `maxBytes`), `'undecodable'`, or `'schema'` with a `path` as in `$.price: expected a number`.
+   */
+  unreadable: At & { readonly why: string; readonly path?: string }
+  /** To encode or decode one value has held the event loop for `ms`, 10 or more. */
+  slowCodec: At & {
+    readonly operation: 'encode' | 'decode'
+    readonly bytes: number
+    readonly ms: number
+  }
+  /** A callback of the user's threw (isNegative, schema, toWire …): the value was answered, not stored. */
   callbackFailed: At & { readonly callback: string; readonly error: unknown }
   /** An operation of the store failed or exceeded its deadline. */
   storeFailed: { readonly operation: string; readonly error: unknown }
@@ -70,6 +81,7 @@ export const eventNames = [
   'invalidated',
   'unstorable',
   'unreadable',
+  'slowCodec',
   'callbackFailed',
   'storeFailed',
   'invalidationsLost',
@@ -90,6 +102,8 @@ export interface Counters {
   fallback: number
   /** Answers that say "does not exist". Counted beside their outcome. */
   negative: number
+  /** Answers that the guard gave: it cannot exist. */
+  refused: number
   failed: number
   loads: number
   loadsFailed: number
@@ -119,7 +133,7 @@ export interface Counters {
 
 export function newCounters(): Counters {
   return {
-    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, negative: 0, failed: 0,
+    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, negative: 0, refused: 0, failed: 0,
     loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
     unleasedWaited: 0, unleasedStore: 0, unleasedNolease: 0, unleasedUncacheable: 0,
     unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,

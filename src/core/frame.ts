@@ -34,7 +34,10 @@ export const frameLayout = {
   tagsAt: 98,
   noMeta: 0xffffffff,
   minHeadLength: 104,
-  /** In the body: u8 codec, u8 compression (0: none), u32 raw length, u32 CRC-32 of the payload seeded with these three, payload. */
+  /**
+   * In the body: u8 codec; u8 of the lower seven bits compression (0: none) and `sealedBit`; u32 raw
+   * length, which is before compression; u32 CRC-32 of the payload seeded with these three; payload.
+   */
   body: { compressionAt: 1, rawLengthAt: 2, crcAt: 6, payloadAt: 10 },
 } as const
 
@@ -42,24 +45,30 @@ const negativeFlag = 1
 const uncacheableShift = 1
 const uncacheables = [undefined, 'noStore', 'private', 'unstorable'] as const
 const knownFlags = 0b111
+/** In the byte of the compression: encrypted, after that. */
+const sealedBit = 0x80
 
 export interface Body {
   /** The codec's id. */
   readonly codec: number
+  /** Encoded; then compressed, then sealed, as the rest says. */
   readonly payload: Uint8Array
+  /** The compression's id; 0: none. */
+  readonly compression: number
+  readonly isSealed: boolean
+  /** Of the encoded value, before it was compressed. */
+  readonly rawLength: number
 }
 
 export type Unreadable = 'foreign' | 'newer' | 'older' | 'truncated' | 'corrupt'
 
 export type OpenedFrame =
-  | {
+  | ({
       readonly type: 'frame'
       readonly head: Head
-      readonly codec: number
-      /** A view of the bytes that were opened. */
-      readonly payload: Uint8Array
       readonly bodyOffset: number
-    }
+      /** Its payload is a view of the bytes that were opened. */
+    } & Body)
   | { readonly type: 'unreadable'; readonly why: Unreadable }
 
 /** The head alone, to be put before the body of a frame that is already stored. */
@@ -73,12 +82,12 @@ export function packHead(head: Head, crc32: Crc32): Uint8Array {
 export function packFrame(head: Head, body: Body, crc32: Crc32): Uint8Array {
   const { compressionAt, rawLengthAt, crcAt, payloadAt } = frameLayout.body
   const at = headLength(head)
-  const { codec, payload } = body
+  const { codec, payload, compression, isSealed, rawLength } = body
   const bytes = Buffer.allocUnsafe(at + payloadAt + payload.length)
   writeHead(bytes, head, at, crc32)
   bytes[at] = codec
-  bytes[at + compressionAt] = 0
-  bytes.writeUInt32BE(payload.length, at + rawLengthAt)
+  bytes[at + compressionAt] = isSealed ? compression | sealedBit : compression
+  bytes.writeUInt32BE(rawLength, at + rawLengthAt)
   bytes.set(payload, at + payloadAt)
   bytes.writeUInt32BE(bodyCrc(bytes, at, bytes.subarray(at + payloadAt), crc32), at + crcAt)
   return bytes
@@ -108,16 +117,30 @@ export function openFrame(bytes: Uint8Array, crc32: Crc32): OpenedFrame {
   if (head === undefined) return unreadable.corrupt
 
   const payloadLength = length - at - inBody.payloadAt
-  const raw = buffer[at + inBody.compressionAt] === 0
+  const how = buffer[at + inBody.compressionAt]!
   const rawLength = buffer.readUInt32BE(at + inBody.rawLengthAt)
-  if (raw && payloadLength < rawLength) return unreadable.truncated
+  const isAsEncoded = how === 0
+  if (isAsEncoded && payloadLength < rawLength) return unreadable.truncated
   const payload = buffer.subarray(at + inBody.payloadAt)
   if (bodyCrc(buffer, at, payload, crc32) !== buffer.readUInt32BE(at + inBody.crcAt)) {
     return unreadable.corrupt
   }
-  if (!raw) return unreadable.newer
-  if (payloadLength !== rawLength) return unreadable.corrupt
-  return { type: 'frame', head, codec: buffer[at]!, payload, bodyOffset: at }
+  if (isAsEncoded && payloadLength !== rawLength) return unreadable.corrupt
+  return {
+    type: 'frame',
+    head,
+    codec: buffer[at]!,
+    payload,
+    compression: how & ~sealedBit,
+    isSealed: (how & sealedBit) !== 0,
+    rawLength,
+    bodyOffset: at,
+  }
+}
+
+/** A value that is neither compressed nor sealed. */
+export function plainBody(codec: number, payload: Uint8Array): Body {
+  return { codec, payload, compression: 0, isSealed: false, rawLength: payload.length }
 }
 
 const unreadable = {

@@ -2,6 +2,7 @@
 import type { Cache, Resource } from '../api.ts'
 import { makeCache } from '../cache/create-cache.ts'
 import { msgpack } from '../codecs/msgpack.ts'
+import { compressions } from '../compression/compressions.ts'
 import { lruMemory } from '../memory/lru-memory.ts'
 import type { BusMessage, CodecPort, StoreScope } from '../ports.ts'
 import { BusLink } from './bus-link.ts'
@@ -109,7 +110,11 @@ export class SimulatedProcess {
       },
       {
         clock: host.clock,
-        codec,
+        codecs: [codec],
+        compressions,
+        // No value here is big, and nothing takes time but what is made to.
+        turn: async () => {},
+        slices: () => () => undefined,
         newId: () => `p${id}`.padEnd(14, '_'),
         memory: (bounds) => options.flaw?.memory?.(lruMemory(bounds)) ?? lruMemory(bounds),
       },

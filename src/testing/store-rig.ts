@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
-import { frameLayout, packFrame, packHead } from '../core/frame.ts'
+import { frameLayout, packFrame, packHead, plainBody } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
 import type { AcquireRequest, BusMessage, StoreSession, Token } from '../ports.ts'
 
@@ -42,7 +42,7 @@ export interface FrameShape extends Partial<Head> {
 export function newFrame(stamp: Token, shape: FrameShape = {}): Uint8Array {
   const { bytes = 8, ...head } = shape
   const payload = new Uint8Array(bytes).fill(made % 251)
-  return new Uint8Array(packFrame(newHead(stamp, head), { codec: 1, payload }, crc32))
+  return new Uint8Array(packFrame(newHead(stamp, head), plainBody(1, payload), crc32))
 }
 
 export function newHeadBytes(stamp: Token, head: Partial<Head> = {}): Uint8Array {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { json, jsonCodec } from '../../src/codecs/json.ts'
+import { compressions } from '../../src/compression/compressions.ts'
 import { messagePack } from '../../src/codecs/msgpack.ts'
 import { cacheDefaults, entryDefaults } from '../../src/cache/option-defaults.ts'
 import {
@@ -13,7 +14,7 @@ import { port } from '../../src/ports.ts'
 import type { Clock, StorePort } from '../../src/ports.ts'
 
 const clock: Clock = { now: () => 0, random: () => 0, after: () => () => {} }
-const environment = { codec: messagePack, clock }
+const environment = { codecs: [messagePack], compressions, clock }
 const store = { [port]: 'store', open: () => ({}) } as unknown as StorePort
 const minimal = { namespace: 'shop', ttl: '60s' }
 const load = (): number => 1
@@ -40,6 +41,9 @@ describe('a cache with nothing but namespace and ttl', () => {
   test('has the documented defaults', () => {
     const { stated: _, isFailure, isNegative, ...entry } = cacheOf({}).entry
     expect(entry).toEqual({
+      compress: { over: 2048, by: compressions.usual },
+      compressions,
+      schema: undefined,
       ttlMs: 60_000,
       staleWhileRevalidateMs: 0,
       staleIfErrorMs: 0,
@@ -129,7 +133,12 @@ describe('a value that is given', () => {
     { given: { values: 'share' }, expected: { values: 'share' } },
     { given: { codec: json() }, expected: { codec: jsonCodec } },
     { given: { maxBytes: '2KiB' }, expected: { maxBytes: 2048 } },
-    { given: { compress: false }, expected: {} },
+    { given: { compress: false }, expected: { compress: { over: Infinity } } },
+    { given: { compress: { over: 0 } }, expected: { compress: { over: 0 } } },
+    {
+      given: { compress: { over: '1KiB', algorithm: 'brotli' } },
+      expected: { compress: { over: 1024, by: { name: 'brotli' } } },
+    },
   ])('of the cache is resolved: $given (T043)', ({ given, expected }) => {
     expect(cacheOf(given).entry).toMatchObject(expected)
   })
@@ -417,8 +426,16 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
     { given: { fallback: () => 1 }, says: 'fallback: is an option of a definition' },
     { given: { tags: ['a'] }, says: 'tags: is an option of a definition' },
     { given: { precompute: false }, says: 'precompute: not available yet in this version' },
-    { given: { compress: true }, says: 'compress: not available yet in this version' },
-    { given: { compress: { over: 5 } }, says: 'compress: not available yet in this version' },
+    { given: { compress: true }, says: "compress: expected false or an object such as '{ over:" },
+    {
+      given: { compress: { ovr: 5 } },
+      says: 'compress.ovr: unknown option, did you mean compress.over',
+    },
+    { given: { compress: { over: -1 } }, says: 'compress.over: expected bytes or text' },
+    {
+      given: { compress: { algorithm: 'lzma' } },
+      says: "compress.algorithm: expected one of 'gzip', 'brotli', 'zstd', 'lz4', 'snappy', got \"lzma\"",
+    },
   ])('of the cache: $says', ({ given, says }) => {
     const options = Object.defineProperties({ ...minimal }, Object.getOwnPropertyDescriptors(given))
     expect(refusal(() => resolveCacheOptions(options as never, environment))).toContain(says)
@@ -437,8 +454,11 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
       says: 'trending.tags: expected at most 1000 tags, got 1001',
     },
     { given: { loadMany: 'all' }, says: 'trending.loadMany: expected a function' },
-    { given: { schema: {} }, says: 'trending.schema: not available yet' },
-    { given: { guard: {} }, says: 'trending.guard: not available yet' },
+    { given: { schema: {} }, says: 'trending.schema: expected a Standard Schema' },
+    {
+      given: { guard: {} },
+      says: 'trending.guard: expected what memoryGuard() or redisGuard() give',
+    },
     { given: { precompute: {} }, says: 'trending.precompute: not available yet' },
   ])('of a definition: $says', ({ given, says }) => {
     expect(refusal(() => definitionOf({ name: 'trending', load, ...given }))).toContain(says)

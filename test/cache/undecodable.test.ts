@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { packFrame } from '../../src/core/frame.ts'
+import { packFrame, plainBody } from '../../src/core/frame.ts'
 import { createCache } from '../../src/index.ts'
 import type { StorePort } from '../../src/ports.ts'
 import { manualClock, memoryStore } from '../../src/testing/index.ts'
@@ -45,7 +45,7 @@ async function withHostileFrame(fresh: boolean) {
     meta: undefined,
   }
   const payload = new Uint8Array([0xc1, 0xff, 0xff])
-  const frame = packFrame(head, { codec: 1, payload }, crc32)
+  const frame = packFrame(head, plainBody(1, payload), crc32)
   const key = item.key('a')
   await session.write({ key, frame, lifeMs: 3_600_000, stamp: head.stamp, notAfter: Infinity })
   await clock.advance(10)
