@@ -5,63 +5,32 @@
  * Marks are `[C1, tag, data]`: token 0xC1 is the one that no value has. Its extensions are not
  * used, since their registry is shared with whatever else in the process uses msgpackr.
  */
-import { C1, Packr } from 'msgpackr'
+import { Packr } from 'msgpackr'
 import { port } from '../ports.ts'
-import type { Codec, CodecPort } from '../ports.ts'
+import type { Codec, CodecPort, InPieces } from '../ports.ts'
 import { deepFreeze } from '../core/freeze.ts'
 import { Unstorable } from '../core/unstorable.ts'
-import { tags, unmark } from './marks.ts'
-import type { Tag } from './marks.ts'
 import { checkMessagePack, maxShapes, type Checked } from './msgpack-check.ts'
+import { format, marks, options } from './msgpack-format.ts'
+import { decodePieces, pieceLength } from './msgpack-pieces.ts'
 import { revive } from './revive.ts'
-import type { Marks } from './revive.ts'
-import { storable } from './storable.ts'
-import type { Format } from './storable.ts'
+import { measured } from './storable.ts'
 
 /** MessagePack; the default. Keeps what docs/codecs.md lists. */
 export function msgpack(): Codec {
   return messagePack
 }
 
-const codes = new Map<Tag, number>(tags.map((tag, code) => [tag, code]))
-
-const minInt64 = -(2n ** 63n)
-const maxInt64 = 2n ** 63n - 1n
-
-const format: Format = {
-  mark: (tag, data) => [C1, codes.get(tag), data],
-  bytes: (bytes) => bytes,
-  keepsUndefined: true,
-  keepsBuffer: true,
-  keepsNumber: (value) => value !== 0 || 1 / value > 0,
-  keepsBigint: (value) => value >= minInt64 && value <= maxInt64,
-  keepsText: isWellFormed,
-  keepsName,
-}
-
-const marks: Marks = {
-  dataOf: (value) =>
-    Array.isArray(value) && value[0] === C1 ? { tag: value[1], data: value[2] } : undefined,
-  unmark(code, data) {
-    const tag = tags[code as number]
-    if (tag === undefined) throw new Error('malformed MessagePack: an unknown mark')
-    return unmark(tag, data, bytesOf)
-  },
-}
-
-const options = {
-  copyBuffers: true, // else a decoded Buffer is a piece of the frame, and keeps all of it
-  structuredClone: false, // else bytes can make cycles
-  mapsAsObjects: true,
-}
 const records = new Packr({ ...options, useRecords: true })
 /** `freezeData` is documented, and missing in the types. */
 const freezing = { ...options, useRecords: true, freezeData: true }
 const frozenRecords = new Packr(freezing)
 const maps = new Packr({ ...options, useRecords: false, variableMapSize: true })
 
-/** Over this, the encoder's working buffer is not kept for the next value. */
-const keptBuffer = 256 * 1024
+/** Over this, the encoder gets a buffer for the value alone, which is not kept for the next one. */
+const bigLength = 64 * 1024
+/** What the encoder wants to be free at the end of its buffer, and more. */
+const margin = 4_096
 /** Fewer bytes than this cannot hold too many shapes. */
 const suspiciousLength = maxShapes * 4
 
@@ -71,16 +40,10 @@ export const messagePack: CodecPort = {
   name: 'msgpack',
 
   encode(value) {
-    const data = storable(value, format)
-    let bytes = pack(records, data)
-    if (bytes.length > suspiciousLength && checkMessagePack(bytes).shapes > maxShapes) {
-      bytes = pack(maps, data)
-    }
+    const { data, size } = measured(value, format)
+    if (size > bigLength) return packedBig(data, size)
     // A copy: what the encoder gives is a piece of its working buffer.
-    const own = Buffer.allocUnsafeSlow(bytes.length)
-    own.set(bytes)
-    if (bytes.length > keptBuffer) records.useBuffer(Buffer.allocUnsafeSlow(8192))
-    return own
+    return copyOf(packed(data))
   },
 
   decode(bytes) {
@@ -98,6 +61,22 @@ export const messagePack: CodecPort = {
     const value: unknown = records.unpack(buffer)
     return deepFreeze(marked ? revive(value, marks) : value)
   },
+
+  decodeInPieces: (bytes, how) => decodedInPieces(bytes, how, pieceLength),
+}
+
+/** Apart, so that tests can have short pieces of short values. */
+export async function decodedInPieces(
+  bytes: Uint8Array,
+  how: InPieces,
+  length: number,
+): Promise<unknown> {
+  if (bytes.length <= length) {
+    return how.frozen ? messagePack.decodeFrozen!(bytes) : messagePack.decode(bytes)
+  }
+  const buffer = asBuffer(bytes)
+  const { marked, maps } = checked(buffer)
+  return decodePieces(buffer, { how, length, marked, maps })
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
@@ -111,26 +90,35 @@ function checked(buffer: Buffer): Checked {
   return found
 }
 
+/** In a buffer of its own that is about as long: growing would copy it again and again. */
+function packedBig(data: unknown, size: number): Buffer {
+  records.useBuffer(Buffer.allocUnsafeSlow(size + margin))
+  try {
+    const bytes = packed(data)
+    const wasted = bytes.buffer.byteLength - bytes.length
+    return wasted <= bytes.length / 8 ? bytes : copyOf(bytes)
+  } finally {
+    records.useBuffer(Buffer.allocUnsafeSlow(8192))
+  }
+}
+
+function packed(data: unknown): Buffer {
+  const bytes = pack(records, data)
+  if (bytes.length <= suspiciousLength) return bytes
+  return checkMessagePack(bytes).shapes > maxShapes ? pack(maps, data) : bytes
+}
+
+/** Not from a pool: it may be kept for as long as the entry lives. */
+function copyOf(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  own.set(bytes)
+  return own
+}
+
 function pack(packr: Packr, data: unknown): Buffer {
   try {
     return packr.pack(data)
   } catch (error) {
     throw new Unstorable('$', error instanceof Error ? error.message : String(error))
   }
-}
-
-function bytesOf(data: unknown): Buffer {
-  if (Buffer.isBuffer(data)) return data
-  throw new Error('malformed MessagePack: bytes expected')
-}
-
-/** Names that msgpackr renames (`__proto__`) or lets decide how the object is written. */
-function keepsName(name: string): boolean {
-  if (name === '__proto__' || name === 'constructor' || name === 'toJSON') return false
-  return isWellFormed(name)
-}
-
-/** ES2024, in every Node that we support; not yet in our `lib`. */
-function isWellFormed(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed()
 }

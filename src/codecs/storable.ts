@@ -26,13 +26,20 @@ export interface Format {
 }
 
 const maxDepth = 1_000
+const longText = 1_000
 /** One object that is referred to again and again is written each time: 2ⁿ copies in n levels. */
 const maxValues = 10_000_000
 
 export function storable(value: unknown, format: Format): unknown {
+  return measured(value, format).data
+}
+
+/** `size`: about how many bytes it will be, rather too many than too few; but text is taken for ASCII. */
+export function measured(value: unknown, format: Format): { data: unknown; size: number } {
   const walk = new Walk(format)
   try {
-    return walk.value(value)
+    const data = walk.value(value)
+    return { data, size: walk.size }
   } catch (error) {
     if (error instanceof Unstorable) throw error
     throw walk.refusal(`threw while it was read (${messageOf(error)})`)
@@ -46,24 +53,36 @@ class Walk {
   readonly #ancestors: object[] = []
   #depth = 0
   #values = 0
+  #size = 0
+  /** What the encoder wants to be free for its longest text, beyond what that will take. */
+  #spare = 0
 
   constructor(format: Format) {
     this.#format = format
+  }
+
+  get size(): number {
+    return this.#size + this.#spare
   }
 
   value(value: unknown): unknown {
     const format = this.#format
     switch (typeof value) {
       case 'string':
+        this.#size += value.length + 2
+        if (value.length > longText) this.#long(value)
         if (format.keepsText(value)) return value
         return format.mark('text', format.bytes(Buffer.from(value, 'utf16le')))
       case 'number':
+        this.#size += value >>> 0 !== value ? 9 : value < 0x40 ? 1 : value < 0x10000 ? 3 : 5
         return format.keepsNumber(value) ? value : format.mark('number', numberName(value))
       case 'boolean':
+        this.#size++
         return value
       case 'undefined':
         return format.keepsUndefined ? value : format.mark('undefined', 0)
       case 'bigint':
+        this.#size += 9
         return format.keepsBigint(value) ? value : format.mark('bigint', bigintName(value))
       case 'object':
         return value === null ? null : this.#within(value)
@@ -76,8 +95,16 @@ class Walk {
     return new Unstorable(pathTo(this.#path.slice(0, this.#depth)), what)
   }
 
+  /** Its bytes instead of its characters. */
+  #long(text: string): void {
+    const bytes = Buffer.byteLength(text)
+    this.#size += bytes - text.length
+    this.#spare = Math.max(this.#spare, text.length * 3 - bytes)
+  }
+
   #within(value: object): unknown {
     const depth = this.#depth
+    this.#size += 3
     for (let i = depth - 1; i >= 0; i--) {
       if (this.#ancestors[i] === value) throw this.refusal('cycle')
     }
@@ -163,10 +190,12 @@ class Walk {
 
   #other(value: object, depth: number): unknown {
     const { mark, bytes, keepsBuffer } = this.#format
+    this.#size += 9
     if (types.isDate(value)) {
       const time = Date.prototype.getTime.call(value)
       return mark('date', Number.isNaN(time) ? null : time)
     }
+    if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) this.#size += value.byteLength
     if (Buffer.isBuffer(value)) return keepsBuffer ? value : mark('bytes', bytes(value))
     if (ArrayBuffer.isView(value)) {
       const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
