@@ -1,14 +1,23 @@
 /**
  * Callers share one copy of a value, so nobody may change it. Freezes plain objects and arrays, in
  * Maps and Sets too; Dates, Maps, bytes and class instances have state that freezing does not reach
- * and are left alone. What is frozen already is taken as done, which also ends cycles.
+ * and are left alone. What is frozen already is taken as done, which also ends cycles; Maps and Sets,
+ * which never are, are noted.
  */
 import { isPlain } from './plain.ts'
 
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   const pending: object[] = [value]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) freezeOne(next, pending)
+  let seen: Set<object> | undefined
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next instanceof Map || next instanceof Set) {
+      seen ??= new Set()
+      if (seen.has(next)) continue
+      seen.add(next)
+    }
+    freezeOne(next, pending)
+  }
   return value
 }
 
