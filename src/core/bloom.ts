@@ -39,12 +39,6 @@ export function expectedErrorRate({ shards, shardBits, hashes }: Geometry, added
   return (-Math.expm1((-hashes * added) / (shards * shardBits))) ** hashes
 }
 
-/** How many ids have been added where so many bits are set. */
-export function estimatedCount({ shards, shardBits, hashes }: Geometry, bitsSet: number): number {
-  const bits = shards * shardBits
-  return bitsSet >= bits ? Infinity : (-bits / hashes) * Math.log1p(-bitsSet / bits)
-}
-
 /** Which shard: by a word of the digest that its positions do not use. */
 export function shardOf(digest: Digest, shards: number): number {
   return digest[3]! % shards
