@@ -25,6 +25,7 @@ export function createCache(options: CacheOptions): Cache {
   })
 }
 
+export { defineCodec, type OwnCodec } from './codecs/own.ts'
 export { parseDuration } from './core/duration.ts'
 export { BreakwaterError, type ErrorCode } from './core/errors.ts'
 export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './core/events.ts'

@@ -7,8 +7,8 @@ import { longestTimerMs } from '../core/lifetime.ts'
 import { port } from '../ports.ts'
 import type { Clock, StorePort } from '../ports.ts'
 import { adaptive, cacheDefaults } from './option-defaults.ts'
-import { checkNames } from './option-names.ts'
-import type { Level } from './option-names.ts'
+import { checkNames } from '../core/option-names.ts'
+import type { Level } from '../core/option-names.ts'
 
 export interface MemoryRules {
   readonly maxEntries: number

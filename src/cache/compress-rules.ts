@@ -3,7 +3,7 @@ import { byteSize } from '../core/byte-size.ts'
 import { invalidOption } from '../core/errors.ts'
 import type { Compression, Compressions } from '../ports.ts'
 import { entryDefaults } from './option-defaults.ts'
-import { checkNames, type Level } from './option-names.ts'
+import { checkNames, type Level } from '../core/option-names.ts'
 
 export interface CompressRules {
   /** Encoded values of more bytes than this; Infinity: none. */

@@ -16,8 +16,8 @@ import type { Label } from '../core/labels.ts'
 import { compressRules, usualCompress, type CompressRules } from './compress-rules.ts'
 import { labelsFor } from './labels-for.ts'
 import { entryDefaults } from './option-defaults.ts'
-import { checkNames } from './option-names.ts'
-import type { Given, Level } from './option-names.ts'
+import { checkNames } from '../core/option-names.ts'
+import type { Given, Level } from '../core/option-names.ts'
 
 /** Frozen and shared, a copy for each caller, or shared as it is. */
 export type Values = 'freeze' | 'clone' | 'share'

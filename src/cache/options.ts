@@ -24,8 +24,8 @@ import {
 } from './cache-options.ts'
 import type { LimitRules, MemoryRules, WaitUntil } from './cache-options.ts'
 import { cacheDefaults } from './option-defaults.ts'
-import { checkNames } from './option-names.ts'
-import type { Level } from './option-names.ts'
+import { checkNames } from '../core/option-names.ts'
+import type { Level } from '../core/option-names.ts'
 
 export type { EntryRules } from './entry-rules.ts'
 

@@ -7,6 +7,22 @@
 export type Bytes = Uint8Array
 export type Argument = string | Bytes
 
+/** Beyond those that have a method of their own. `BF.…` is of a module. */
+export type KeyedCommand =
+  | 'BITFIELD'
+  | 'BITFIELD_RO'
+  | 'GETRANGE'
+  | 'HGET'
+  | 'HDEL'
+  | 'EXISTS'
+  | 'SET'
+  | 'PEXPIRE'
+  | 'PERSIST'
+  | 'UNLINK'
+  | 'BF.RESERVE'
+  | 'BF.INSERT'
+  | 'BF.MEXISTS'
+
 export interface ScriptCall {
   readonly keys: readonly string[]
   readonly args: readonly Argument[]
@@ -45,6 +61,8 @@ export interface RedisCommands {
   eval(source: string, call: ScriptCall): Promise<unknown>
   /** Many calls, one write to each server's socket. In order; a failed one is its error. */
   evalshaMany(sha1: string, calls: readonly ScriptCall[]): Promise<unknown[]>
+  /** Any other command whose first argument is its key, never answered by a replica. */
+  keyed(command: KeyedCommand, key: string, args: readonly Argument[]): Promise<unknown>
   /** Calls back on every change of `ready`. Returns what ends that. */
   watch(onReady: (ready: boolean) => void): () => void
   /** Connects a client that was made to connect later. */

@@ -53,7 +53,7 @@ export function refuse(message: string): BreakwaterError {
   return new BreakwaterError('INVALID_OPTION', message)
 }
 
-function checkShape(option: string, value: unknown): Any {
+export function checkShape(option: string, value: unknown): Any {
   if (typeof value !== 'object' || value === null) {
     throw refuse(`${option}: expected an ioredis or iovalkey client, got ${describe(value)}`)
   }

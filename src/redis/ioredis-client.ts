@@ -5,6 +5,7 @@
 export interface IoredisPipeline {
   getBuffer(key: string): unknown
   evalshaBuffer(...args: readonly (string | number | Uint8Array)[]): unknown
+  callBuffer(...words: readonly (string | number | Uint8Array)[]): unknown
   exec(): Promise<readonly (readonly [Error | null, unknown])[] | null>
 }
 

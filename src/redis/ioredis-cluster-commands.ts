@@ -3,16 +3,18 @@
  * the slot when it moves. A cluster has the one database 0. What its servers tell of themselves is
  * asked of each by the client's own connection to it.
  */
-import type { Bytes, RedisCommands, RedisServer } from './commands.ts'
+import type { Argument, Bytes, KeyedCommand, RedisCommands, RedisServer } from './commands.ts'
 import { readsFromReplica } from './ioredis-check.ts'
 import { nameOf, prefixText, type IoredisClient, type IoredisCluster } from './ioredis-client.ts'
 import { sendMany, slotIn } from './ioredis-cluster-batch.ts'
+import { byMethod, byName, withPrefix } from './ioredis-keyed.ts'
 import { connectLazy, ioredisServer, watchReady } from './ioredis-server.ts'
 import { wordsOf } from './ioredis-words.ts'
 import { isWrongType } from './refusal.ts'
 
 export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
   const direct = withoutAutoPipelining(cluster)
+  const byOwnMethod = byMethod(cluster, direct)
   const get = (key: string) => cluster.getBuffer.call(direct, key)
   const named = (server: string) => cluster.nodes('all').filter((node) => nameOf(node) === server)
   return {
@@ -57,6 +59,8 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
       }))
       return sendMany(cluster, commands)
     },
+    keyed: (command, key, args) =>
+      byOwnMethod(command, key, args) ?? byNameAtMaster(cluster, { command, key, args }),
     watch: (onReady) => watchReady(cluster, onReady),
     connect: (onFault) => connectLazy(cluster, onFault),
   }
@@ -88,6 +92,23 @@ function lostServer(cluster: IoredisCluster, name: string): RedisServer {
     throw new Error(`${name} is not connected`)
   }
   return { name, publish: refuse, time: refuse, info: refuse, reconnect: () => {} }
+}
+
+/** Follows no redirection: it asks who has which slot now, and fails. */
+async function byNameAtMaster(
+  cluster: IoredisCluster,
+  { command, key, args }: { command: KeyedCommand; key: string; args: readonly Argument[] },
+): Promise<unknown> {
+  const owner = cluster.slots[slotIn(cluster.options, key)]?.[0]
+  const node = cluster.nodes('master').find((one) => nameOf(one) === owner)
+  const whole = withPrefix(cluster.options.keyPrefix, key)
+  try {
+    if (node === undefined) throw new Error(`${owner ?? 'whoever has it'} is not connected`)
+    return await byName(node, { command, key: whole, args })
+  } catch (error) {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache?.()
+    throw error
+  }
 }
 
 /**

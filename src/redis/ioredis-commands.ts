@@ -7,12 +7,14 @@
 import type { RedisCommands } from './commands.ts'
 import { readsFromReplica } from './ioredis-check.ts'
 import { prefixText, type IoredisClient } from './ioredis-client.ts'
+import { byMethod, byName, withPrefix } from './ioredis-keyed.ts'
 import { connectLazy, ioredisConnecting, ioredisServer, watchReady } from './ioredis-server.ts'
 import { wordsOf } from './ioredis-words.ts'
 
 export function ioredisCommands(client: IoredisClient): RedisCommands {
   const server = ioredisServer(client, '')
   const servers = [server]
+  const byOwnMethod = byMethod(client, client)
   return {
     db: client.condition?.select ?? client.options.db ?? 0,
     keyPrefix: prefixText(client.options.keyPrefix),
@@ -40,6 +42,9 @@ export function ioredisCommands(client: IoredisClient): RedisCommands {
       const replies = (await pipeline.exec()) ?? []
       return replies.map(([error, reply]) => error ?? reply)
     },
+    keyed: (command, key, args) =>
+      byOwnMethod(command, key, args) ??
+      byName(client, { command, key: withPrefix(client.options.keyPrefix, key), args }),
     watch: (onReady) => watchReady(client, onReady),
     connect: (onFault) => connectLazy(client, onFault),
   }

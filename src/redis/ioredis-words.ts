@@ -5,10 +5,10 @@ export type Word = string | number | Uint8Array
 
 /** What follows the script: how many keys, the keys, the arguments. */
 export function wordsOf({ keys, args }: ScriptCall): Word[] {
-  return [keys.length, ...keys, ...args.map(argument)]
+  return [keys.length, ...keys, ...args.map(argumentOf)]
 }
 
-function argument(value: Argument): string | Uint8Array {
+export function argumentOf(value: Argument): string | Uint8Array {
   return typeof value === 'string' ? value : asBuffer(value)
 }
 

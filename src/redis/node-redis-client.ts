@@ -111,7 +111,7 @@ export function checkBusClient(value: unknown): SingleClient {
 
 const methods = ['connect', 'on', 'sendCommand', 'withTypeMapping'] as const
 
-function checkClient(option: string, value: unknown): NodeRedisClient {
+export function checkClient(option: string, value: unknown): NodeRedisClient {
   if (typeof value !== 'object' || value === null) {
     throw refuse(`${option}: expected a node-redis client, got ${describe(value)}`)
   }

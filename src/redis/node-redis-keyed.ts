@@ -20,7 +20,10 @@ const plain = { timeout: 0, abortSignal: undefined, asap: false }
 export const asBytes = { ...plain, typeMapping: { [textMark]: Buffer } }
 export const asText = { ...plain, typeMapping: {} }
 
-export type Keyed = Pick<RedisCommands, 'keyPrefix' | 'get' | 'evalsha' | 'eval' | 'evalshaMany'>
+export type Keyed = Pick<
+  RedisCommands,
+  'keyPrefix' | 'get' | 'keyed' | 'evalsha' | 'eval' | 'evalshaMany'
+>
 
 export function keyedCommands({ text: keyPrefix, key }: KeyPrefix, send: Send): Keyed {
   const run = (command: string, script: string, { keys, args }: ScriptCall): Promise<unknown> => {
@@ -33,6 +36,10 @@ export function keyedCommands({ text: keyPrefix, key }: KeyPrefix, send: Send): 
     get: (name) => {
       const whole = key(name)
       return send(whole, ['GET', whole], true) as Promise<Buffer | null>
+    },
+    keyed: (command, name, args) => {
+      const whole = key(name)
+      return send(whole, [command, whole, ...args.map(word)], false)
     },
     evalsha: (sha1, call) => run('EVALSHA', sha1, call),
     eval: (source, call) => run('EVAL', source, call),

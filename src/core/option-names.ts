@@ -2,7 +2,7 @@
  * Names of options. One that nobody knows is refused, with the nearest that somebody does: an
  * option that is silently not there is found out in the outage it was meant for (T162).
  */
-import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { BreakwaterError, invalidOption } from './errors.ts'
 
 /** Known names of one level, and those that the design has but this version has not. */
 export interface Level {

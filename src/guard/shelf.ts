@@ -1,0 +1,18 @@
+/** How the shards of an epoch are kept in Redis: as bitmaps, or as filters of its Bloom module. */
+import type { Digest } from '../core/siphash.ts'
+import type { EpochView } from './epoch-view.ts'
+
+/** `lost`: the shard is not (or not wholly) there any more, and never comes back in this epoch. */
+export type Asked = 'lost' | { readonly has: boolean; readonly count: number }
+
+export const lost = -1
+
+export interface Shelf {
+  ask(view: EpochView, shard: number, digest: Digest): Promise<Asked>
+  /** Never makes a shard that is not there. How many it has then, or `lost`. */
+  put(view: EpochView, shard: number, digests: readonly Digest[]): Promise<number>
+  /** How many it has, or `lost`. */
+  count(view: EpochView, shard: number): Promise<number>
+  /** For at most `lifeMs`. */
+  create(view: EpochView, shard: number, lifeMs: number): Promise<void>
+}
