@@ -1,7 +1,7 @@
 // Turns src/redis/lua/*.lua into src/redis/scripts.generated.ts, which is committed.
 // Each .lua file opens with a header comment, one line each: `-- KEYS[1] what it is`,
 // `-- ARGV[1] name what it is`, `-- returns what`. The script fails when the header and the indices
-// used in the code disagree. Whole-line comments and indentation are stripped; no shebang is added.
+// used in the code disagree. A line `--@ name` stands for lua/parts/name.lua. Whole-line comments and indentation are stripped; no shebang is added.
 // `--check` writes nothing and exits with 1 when the generated file is stale.
 
 import { createHash } from 'node:crypto'
@@ -42,12 +42,20 @@ if (process.argv.includes('--check')) {
   writeFileSync(target, generated)
 }
 
+/** @param {string} file */
+function linesOf(file) {
+  return readFileSync(join(luaFolder, file), 'utf8').split(/\r?\n/)
+}
+
 /**
  * @param {string} file
  * @returns {Script}
  */
 function embed(file) {
-  const lines = readFileSync(join(luaFolder, file), 'utf8').split(/\r?\n/)
+  const lines = linesOf(file).flatMap((line) => {
+    const part = /^--@ (\S+)$/.exec(line)
+    return part === null ? [line] : linesOf(join('parts', `${part[1]}.lua`))
+  })
   const headerEnd = lines.findIndex((line) => !line.startsWith('--'))
   const header = lines.slice(0, headerEnd === -1 ? lines.length : headerEnd)
   const code = lines

@@ -85,6 +85,8 @@ export interface StoreSession {
   readonly fromReplica: boolean
   /** Who keeps what, where that is not one server for all. */
   readonly shards?: Shards | undefined
+  /** Where bodies that are too big for one command lie; `undefined`: in their frames. */
+  readonly bodies?: Bodies | undefined
   read(key: string): Promise<Uint8Array | undefined>
   /** In one round trip, in their order; what one server could not answer is an error at its place. */
   readMany(keys: readonly string[]): Promise<readonly (Uint8Array | null | undefined | Error)[]>
@@ -124,6 +126,33 @@ export interface StoreSession {
   beat(n: number, asked?: EpochsRequest): Promise<Beat>
   /** Ends what the session opened itself, never the user's client. Idempotent. */
   close(): Promise<void>
+}
+
+/**
+ * Bodies of frames that lie apart from them, piece by piece: one command with all of it would hold
+ * up the server, both event loops, and everyone behind it. A body goes with its frame, however that
+ * goes, and in any case by itself a while after the frame's life.
+ */
+export interface Bodies {
+  put(key: string, piece: PutPiece): Promise<void>
+  /** Shorter where it ends, empty where there is none. */
+  get(key: string, piece: GetPiece): Promise<Uint8Array>
+  /** Of a frame that was not stored. */
+  drop(key: string, id: Token): Promise<void>
+}
+
+export interface PutPiece {
+  readonly id: Token
+  readonly at: number
+  readonly bytes: Uint8Array
+  /** Of its frame. */
+  readonly lifeMs: number
+}
+
+export interface GetPiece {
+  readonly id: Token
+  readonly at: number
+  readonly length: number
 }
 
 /** Where something is kept: by its entry's key; `undefined`: what is known of tags. */
@@ -390,7 +419,7 @@ export interface Seal {
 // ── compression ─────────────────────────────────────────────────────────────────────────────────
 
 export interface Decompression {
-  /** Written into every frame: 1 to 127. */
+  /** Written into every frame: 1 to 63. */
   readonly id: number
   readonly name: string
   /** Throws unless exactly `length` bytes come out. Allocates no more than that, whatever comes in. */

@@ -6,6 +6,7 @@
 import { plainBody, type Body } from '../core/frame.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
+import { stowed, unstow } from './apart.ts'
 import { smoothed } from '../core/early-refresh.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
@@ -233,7 +234,9 @@ export async function fill(
     const sending = sendable(engine, work, made)
     const body = sending instanceof Promise ? await sending : sending
     how.lease.stop()
-    switch (await publish(engine, work, { made, body }, how.lease)) {
+    const published = await publish(engine, work, { made, body }, how.lease)
+    if (published !== 'ok') unstow(engine, key, body)
+    switch (published) {
       case 'ok':
       case 'kept':
         counters.published++
@@ -261,7 +264,10 @@ function sendable(
   const { rules } = target.source
   if (made.renews !== undefined) return undefined
   if (made.mark !== undefined) return plainBody(rules.codec.id, made.payload)
-  return packed(engine, rules, target.key, made.payload)
+  const { key } = target
+  const body = packed(engine, rules, key, made.payload)
+  if (!(body instanceof Promise)) return stowed(engine, key, body, made.lifeMs)
+  return body.then((packedBody) => stowed(engine, key, packedBody, made.lifeMs))
 }
 
 async function publish(
@@ -282,7 +288,8 @@ async function publish(
     const renewed = await engine.store!.call('touch', key, (session) => session.touch(renewal))
     if (renewed !== 'gone') return renewed
     // By this call's codec: the value may have been loaded by a call with another.
-    body = await packed(engine, rules, key, rules.codec.encode(given(made.entry, rules)))
+    const payload = rules.codec.encode(given(made.entry, rules))
+    body = await stowed(engine, key, await packed(engine, rules, key, payload), lifeMs)
   }
   const frame = frameOf(head, body!)
   return engine.store!.call('publish', key, (session) =>

@@ -52,10 +52,10 @@ export function sealContext({ namespace }: Engine, key: string): string {
 }
 
 function smaller(plain: Body, by: Compression, small: Uint8Array | undefined): Body | undefined {
-  const { codec, rawLength, isSealed } = plain
+  const { rawLength } = plain
   if (small === undefined || small.length > rawLength * worthwhile) return undefined
   if (small.length * mostRatio < rawLength) return undefined
-  return { codec, rawLength, isSealed, compression: by.id, payload: small }
+  return { ...plain, compression: by.id, payload: small }
 }
 
 function sealed(seal: Seal, context: string, body: Body): Body {

@@ -9,6 +9,7 @@ import { deepFreeze } from '../core/freeze.ts'
 import { openFrame, type Body } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
 import type { CodecPort } from '../ports.ts'
+import { fetched } from './apart.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
@@ -78,11 +79,12 @@ export function unpack(
     return unread('too large')
 
   try {
-    const body = unsealed(engine, codec, key, opened)
     const meta = head.meta === undefined ? undefined : metaOf(engine, codec, key, head.meta)
-    if (isBig(rawLength) || (body.compression !== 0 && rawLength > asideBytes)) {
-      return unpackBig(engine, source, key, { head, codec, body, meta })
+    const { isApart, compression } = opened
+    if (isApart || isBig(rawLength) || (compression !== 0 && rawLength > asideBytes)) {
+      return unpackBig(engine, source, key, { head, codec, body: opened, meta })
     }
+    const body = unsealed(engine, codec, key, opened)
     const payload = inflated(body, rules)
     if (payload === undefined) return unread('compression')
     const value = decoded(payload, rules, codec)
@@ -110,8 +112,17 @@ async function unpackBig(
   },
 ): Promise<Unpacked | Unread> {
   const { rules } = source
-  const { head, codec, body, meta } = opened
+  const { head, codec, meta } = opened
+  let { body } = opened
+  if (body.isApart) {
+    try {
+      body = await fetched(engine, key, body, rules.maxBytes + sealBytes)
+    } catch {
+      return unread('body')
+    }
+  }
   try {
+    body = unsealed(engine, codec, key, body)
     const inflating = inflatedAside(body, rules)
     if (inflating === undefined) return unread('compression')
     const payload = await inflating

@@ -5,12 +5,14 @@
  * take rejects, and waits in the outbox.
  */
 import { misfit } from '../core/conform.ts'
+import type { Body } from '../core/frame.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import type { Counters } from '../core/events.ts'
 import { keyLabel, type Label } from '../core/labels.ts'
 import type { Head } from '../core/head.ts'
 import type { Token } from '../ports.ts'
+import { stowed, unstow } from './apart.ts'
 import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
 import { storeHead } from './entry.ts'
 import { callbackFailed } from './failure.ts'
@@ -194,7 +196,7 @@ export async function set(
     const current = toStore ? currentTags(engine) : undefined
     if (current !== undefined) await current.catch(() => {})
     const packing = toStore ? packed(engine, rules, key, payload!) : undefined
-    const body = packing instanceof Promise ? await packing : packing
+    const packedBody = packing instanceof Promise ? await packing : packing
     // Undone while it waited: what did so may have reached the store already, and must stand.
     if (toStore && !write.undone) {
       // What changed after the call holds for this value, although it is known by now.
@@ -203,10 +205,13 @@ export async function set(
           ? knownThen
           : engine.tags.asOf(knownThen, now + engine.hearing.offsetMs)
       // In the store's time, which is known when the store can be written to.
-      const frame = (): Uint8Array =>
-        frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), body!)
-      const what = { frame, lifeMs: life.lifeMs, write }
-      await inStore(engine, [key], 'invalidate', () => written(engine, key, what))
+      await inStore(engine, [key], 'invalidate', async () => {
+        const stowing = stowed(engine, key, packedBody!, life.lifeMs)
+        const body = stowing instanceof Promise ? await stowing : stowing
+        const frame = (): Uint8Array =>
+          frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), body)
+        await written(engine, key, { frame, body, lifeMs: life.lifeMs, write })
+      })
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {
@@ -230,6 +235,7 @@ async function written(
   key: string,
   what: {
     readonly frame: () => Uint8Array
+    readonly body: Body
     readonly lifeMs: number
     readonly write: PendingWrite
   },
@@ -241,6 +247,7 @@ async function written(
     const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
     return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
   })
+  if (result !== 'ok') unstow(engine, key, what.body)
   if (result === 'late') {
     const text = `${key}: the write reached the store too late`
     throw new BreakwaterError('STORE_UNAVAILABLE', text, { key })

@@ -53,10 +53,11 @@ export function ofZlib(
     ...levelFor(length),
     chunkSize: chunkFor(length / 4),
   })
-  // One byte more than may come out: a piece that is filled to the brim would be followed by another.
+  // In one piece: put together, it would be touched twice. And one byte more than may come out, since
+  // a piece that is filled to the brim would be followed by another.
   const bounded = (length: number): Options => ({
     maxOutputLength: length,
-    chunkSize: chunkFor(length + 1),
+    chunkSize: Math.max(64, length + 1),
   })
   return {
     id: ids[name],
@@ -77,7 +78,7 @@ function aside(run: RunAside, bytes: Uint8Array, options: Options): Promise<Buff
 
 /** Pieces in which the result is made: each costs a call, and the last is as long as the first. */
 function chunkFor(length: number): number {
-  return Math.min(1024 * 1024, Math.max(1024, Math.ceil(length)))
+  return Math.min(4 * 1024 * 1024, Math.max(1024, Math.ceil(length)))
 }
 
 export function exactly(length: number, bytes: Uint8Array): Uint8Array {

@@ -45,7 +45,7 @@ export interface CacheEvents {
    * What was in the store could not be read: a miss. `why`: `'foreign'`, `'newer'`, `'older'`,
    * `'truncated'`, `'corrupt'`, `'codec'` (another one), `'compression'` (one that this process has
    * not), `'sealed'` or `'unsealed'` (the codec encrypts not, or does), `'too large'` (over
-   * `maxBytes`), `'undecodable'`, or `'schema'` with a `path` as in `$.price: expected a number`.
+   * `maxBytes`), `'body'` (of a big value, which lies apart: gone, or not to be had now), `'undecodable'`, or `'schema'` with a `path` as in `$.price: expected a number`.
    */
   unreadable: At & { readonly why: string; readonly path?: string }
   /** To encode or decode one value has held the event loop for `ms`, 10 or more. */

@@ -35,8 +35,9 @@ export const frameLayout = {
   noMeta: 0xffffffff,
   minHeadLength: 104,
   /**
-   * In the body: u8 codec; u8 of the lower seven bits compression (0: none) and `sealedBit`; u32 raw
-   * length, which is before compression; u32 CRC-32 of the payload seeded with these three; payload.
+   * In the body: u8 codec; u8 of the lower six bits compression (0: none), `apartBit`, `sealedBit`;
+   * u32 raw length, which is before compression; u32 CRC-32 of the payload seeded with these three;
+   * payload, or what says where it lies (`apart` in Lua reads that, too).
    */
   body: { compressionAt: 1, rawLengthAt: 2, crcAt: 6, payloadAt: 10 },
 } as const
@@ -47,6 +48,8 @@ const uncacheables = [undefined, 'noStore', 'private', 'unstorable'] as const
 const knownFlags = 0b111
 /** In the byte of the compression: encrypted, after that. */
 const sealedBit = 0x80
+/** Likewise: the payload lies elsewhere, and this one says where. */
+const apartBit = 0x40
 
 export interface Body {
   /** The codec's id. */
@@ -56,6 +59,8 @@ export interface Body {
   /** The compression's id; 0: none. */
   readonly compression: number
   readonly isSealed: boolean
+  /** The payload is a note (`packNote`) of where it lies. */
+  readonly isApart: boolean
   /** Of the encoded value, before it was compressed. */
   readonly rawLength: number
 }
@@ -82,11 +87,11 @@ export function packHead(head: Head, crc32: Crc32): Uint8Array {
 export function packFrame(head: Head, body: Body, crc32: Crc32): Uint8Array {
   const { compressionAt, rawLengthAt, crcAt, payloadAt } = frameLayout.body
   const at = headLength(head)
-  const { codec, payload, compression, isSealed, rawLength } = body
+  const { codec, payload, compression, isSealed, isApart, rawLength } = body
   const bytes = Buffer.allocUnsafe(at + payloadAt + payload.length)
   writeHead(bytes, head, at, crc32)
   bytes[at] = codec
-  bytes[at + compressionAt] = isSealed ? compression | sealedBit : compression
+  bytes[at + compressionAt] = compression | (isSealed ? sealedBit : 0) | (isApart ? apartBit : 0)
   bytes.writeUInt32BE(rawLength, at + rawLengthAt)
   bytes.set(payload, at + payloadAt)
   bytes.writeUInt32BE(bodyCrc(bytes, at, bytes.subarray(at + payloadAt), crc32), at + crcAt)
@@ -131,8 +136,9 @@ export function openFrame(bytes: Uint8Array, crc32: Crc32): OpenedFrame {
     head,
     codec: buffer[at]!,
     payload,
-    compression: how & ~sealedBit,
+    compression: how & ~(sealedBit | apartBit),
     isSealed: (how & sealedBit) !== 0,
+    isApart: (how & apartBit) !== 0,
     rawLength,
     bodyOffset: at,
   }
@@ -140,8 +146,37 @@ export function openFrame(bytes: Uint8Array, crc32: Crc32): OpenedFrame {
 
 /** A value that is neither compressed nor sealed. */
 export function plainBody(codec: number, payload: Uint8Array): Body {
-  return { codec, payload, compression: 0, isSealed: false, rawLength: payload.length }
+  const nothing = { compression: 0, isSealed: false, isApart: false }
+  return { codec, payload, ...nothing, rawLength: payload.length }
 }
+
+/** Where a payload lies, and what it must be. */
+export interface Note {
+  /** As long as a stamp. */
+  readonly id: string
+  readonly length: number
+  readonly crc: number
+}
+
+export function packNote({ id, length, crc }: Note): Uint8Array {
+  const note = Buffer.allocUnsafe(noteLength)
+  note.write(id, 'latin1')
+  note.writeUInt32BE(length, frameLayout.stampLength)
+  note.writeUInt32BE(crc, frameLayout.stampLength + 4)
+  return note
+}
+
+export function readNote(payload: Uint8Array): Note | undefined {
+  if (payload.length !== noteLength) return undefined
+  const note = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
+  return {
+    id: note.toString('latin1', 0, frameLayout.stampLength),
+    length: note.readUInt32BE(frameLayout.stampLength),
+    crc: note.readUInt32BE(frameLayout.stampLength + 4),
+  }
+}
+
+const noteLength = frameLayout.stampLength + 8
 
 const unreadable = {
   foreign: { type: 'unreadable', why: 'foreign' },

@@ -1,6 +1,6 @@
 /**
- * Names in Redis: the two keys of an entry, those of a namespace's tags, and the channels. The part
- * in braces is the hash tag: both keys of an entry lie in one slot, and nothing else fixes the layout. Channels know neither
+ * Names in Redis: the keys of an entry, those of a namespace's tags, and the channels. The part
+ * in braces is the hash tag: all keys of an entry lie in one slot, and nothing else fixes the layout. Channels know neither
  * key prefix nor database number, so both are in their names; the prefix, which may be any text,
  * comes last.
  */
@@ -9,6 +9,8 @@ import { escapeKey } from '../core/escape.ts'
 export interface Layout {
   frameKey(key: string): string
   leaseKey(key: string): string
+  /** Of a body that lies apart from its frame: scripts derive it from the frame's key. */
+  bodyKey(key: string, id: string): string
   /** Epochs of tags, and what is settling: in one slot, where no entry can be. */
   readonly tagKeys: readonly string[]
   /** How many loads may begin now, in the whole fleet; in the same slot. */
@@ -33,6 +35,7 @@ export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
   return {
     frameKey: (key) => `${start}${hashTag(key)}}:v`,
     leaseKey: (key) => `${start}${hashTag(key)}}:l`,
+    bodyKey: (key, id) => `${start}${hashTag(key)}}:b:${id}`,
     tagKeys: [`${own}:e`, `${own}:s`],
     tokensKey: `${own}:t`,
     channel: `bw:${namespace}:${db}:${keyPrefix}`,

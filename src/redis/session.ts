@@ -8,6 +8,7 @@ import type {
   Acquired,
   AcquireRequest,
   Beat,
+  Bodies,
   Bumped,
   BumpRequest,
   EpochNews,
@@ -35,6 +36,7 @@ import type {
 import { Demotion } from './demotion.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { EvictionPolicy } from './eviction-policy.ts'
+import { redisBodies } from './bodies.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
@@ -58,6 +60,7 @@ export class RedisSession implements StoreSession {
   readonly hasBus: boolean
   readonly fromReplica: boolean
   readonly shards: Shards | undefined
+  readonly bodies: Bodies
   readonly #commands: RedisCommands
   readonly #layout: Layout
   readonly #reads: ReadBatch
@@ -82,6 +85,7 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
+    this.bodies = redisBodies(commands, this.#layout)
     this.#connecting = new SilentConnecting(commands, scope.clock)
     this.shards = sessionShards(commands, this.#layout, this.#identity)
     this.#unwatch = commands.watch((ready) => {

@@ -52,12 +52,13 @@ const anyBody: fc.Arbitrary<Body> = fc
   .record({
     codec: fc.nat({ max: 255 }),
     payload: fc.uint8Array(),
-    compression: fc.nat({ max: 127 }),
+    compression: fc.nat({ max: 63 }),
     isSealed: fc.boolean(),
+    isApart: fc.boolean(),
     longer: fc.nat({ max: 100_000 }),
   })
   .map(({ longer, ...body }) => {
-    const isPlain = body.compression === 0 && !body.isSealed
+    const isPlain = body.compression === 0 && !body.isSealed && !body.isApart
     return { ...body, rawLength: body.payload.length + (isPlain ? 0 : longer) }
   })
 
@@ -80,8 +81,8 @@ describe('a frame', () => {
         const bytes = packFrame(head, body, crc32)
         const frame = opened(bytes)
         expect(frame.head).toEqual(head)
-        const { codec, compression, isSealed, rawLength } = frame
-        expect({ ...body, codec, compression, isSealed, rawLength }).toEqual(body)
+        const { codec, compression, isSealed, isApart, rawLength } = frame
+        expect({ ...body, codec, compression, isSealed, isApart, rawLength }).toEqual(body)
         expect(Buffer.compare(frame.payload, body.payload)).toBe(0)
         expect(Buffer.compare(bytes.subarray(0, frame.bodyOffset), packHead(head, crc32))).toBe(0)
       }),

@@ -7,6 +7,9 @@
 -- ARGV[2] expired message
 -- ARGV[3] invalidated message
 -- returns 'expired' 'invalidated'
+
+--@ apart
+
 redis.call('DEL', KEYS[2])
 
 -- core/frame.ts: f64 expiredAt at 12, freshUntil, staleWhileRevalidateMs, staleIfErrorMs at 58
@@ -35,6 +38,8 @@ if kept then
   redis.call('PUBLISH', ARGV[1], ARGV[2])
   return 'expired'
 end
+local body = apart(KEYS[1])
+if body then redis.call('UNLINK', body) end
 redis.call('DEL', KEYS[1])
 redis.call('PUBLISH', ARGV[1], ARGV[3])
 return 'invalidated'

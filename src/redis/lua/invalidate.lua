@@ -4,7 +4,12 @@
 -- ARGV[1] channel
 -- ARGV[2] invalidated message
 -- returns 'ok'
+
+--@ apart
+
 -- Told first: a user who may not publish changes nothing. Nobody acts on it before the script ends.
 redis.call('PUBLISH', ARGV[1], ARGV[2])
+local body = apart(KEYS[1])
+if body then redis.call('UNLINK', body) end
 redis.call('DEL', KEYS[1], KEYS[2])
 return 'ok'

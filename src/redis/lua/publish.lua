@@ -10,6 +10,9 @@
 -- ARGV[5] published message, to which a small frame is appended
 -- ARGV[6] released message for those who must load for themselves
 -- returns 'ok' 'fenced' 'kept', or the error with which the frame was refused
+
+--@ apart
+
 local frame = ARGV[3]
 local record = redis.pcall('GET', KEYS[2])
 local holder, awaited
@@ -31,8 +34,9 @@ local answer, refused = 'ok', nil
 if string.sub(top, 1, 2) == 'bw' and (string.byte(top, 3) or 0) > 1 then
   answer = 'kept'
 else
+  local body = apart(KEYS[1])
   local done = redis.pcall('SET', KEYS[1], frame, 'PX', ARGV[2])
-  if done.err then refused = done end
+  if done.err then refused = done elseif body then redis.pcall('UNLINK', body) end
 end
 redis.pcall('DEL', KEYS[2])
 

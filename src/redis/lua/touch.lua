@@ -9,6 +9,9 @@
 -- ARGV[6] published message, to which a small frame is appended
 -- ARGV[7] released message for those who must load for themselves
 -- returns 'ok' 'fenced', 'gone' (the lease stays), or the error with which the frame was refused
+
+--@ apart
+
 local record = redis.pcall('GET', KEYS[2])
 local holder, awaited
 if type(record) == 'string' then
@@ -23,6 +26,9 @@ if type(top) == 'string' and #top == 42 and string.sub(top, 1, 3) == 'bw\001' th
 end
 if holder ~= ARGV[1] then return stamp == ARGV[1] and 'ok' or 'fenced' end
 if stamp ~= ARGV[4] then return 'gone' end
+-- As long as its frame, and the minute that redis/session.ts adds.
+local body = apart(KEYS[1])
+if body and redis.call('PEXPIRE', body, tonumber(ARGV[2]) + 60000) == 0 then return 'gone' end
 
 local old = redis.call('GET', KEYS[1])
 local frame = ARGV[3] .. string.sub(old, struct.unpack('>I4', old, 5) + 1)

@@ -9,6 +9,9 @@
 -- ARGV[4] channel
 -- ARGV[5] written message
 -- returns 'ok' 'late' 'kept'
+
+--@ apart
+
 local time = redis.call('TIME')
 if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[3]) then return 'late' end
 
@@ -18,6 +21,10 @@ local newer = type(top) == 'string' and string.sub(top, 1, 2) == 'bw' and (strin
 -- Told first: a user who may not publish changes nothing. Nobody acts on it before the script ends.
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 -- Then the frame: when it is refused (OOM), the store is as it was.
-if not newer then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1]) end
+if not newer then
+  local body = apart(KEYS[1])
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
+  if body then redis.call('UNLINK', body) end
+end
 redis.call('DEL', KEYS[2])
 return newer and 'kept' or 'ok'

@@ -1,0 +1,12 @@
+-- The key of the body that lies apart from this frame (core/frame.ts), if one does. In its slot, and
+-- named by nothing but the frame itself, so that it goes when the frame goes.
+-- core/frame.ts: u32 length of the head at 4; in the body u8 at 1, whose bit 0x40 says so, and 22
+-- characters at 10, its name. redis/layout.ts: the frame's key ends with 'v'.
+local function apart(key)
+  local top = redis.pcall('GETRANGE', key, 0, 7)
+  if type(top) ~= 'string' or #top < 8 or string.sub(top, 1, 3) ~= 'bw\001' then return nil end
+  local at = struct.unpack('>I4', top, 5)
+  local body = redis.pcall('GETRANGE', key, at + 1, at + 31)
+  if #body < 31 or string.byte(body, 1) % 128 < 64 then return nil end
+  return string.sub(key, 1, -2) .. 'b:' .. string.sub(body, 10, 31)
+end
