@@ -390,6 +390,11 @@ export interface CodecPort<in Value = unknown> extends Codec<Value> {
   readonly name: string
   /** Throws `Unstorable` (core/unstorable.ts) with the path of what it cannot keep. */
   encode(value: unknown): Uint8Array
+  /**
+   * Before about so many bytes are encoded: memory that was never touched costs time by the page, and
+   * this is spent piece by piece.
+   */
+  makeRoom?(bytes: number, pause: InPieces['pause']): Promise<void>
   /** Throws when the bytes are not its own. Nothing of the result is shared with `bytes`' pool. */
   decode(bytes: Uint8Array): unknown
   /** As `decode`, with plain objects and arrays frozen; where it is quicker than a walk afterwards. */

@@ -53,6 +53,8 @@ export interface Engine {
   /** Changes by tag that the store did not take. */
   readonly tagOutbox: Outbox
   readonly listeners: Listeners
+  /** Of definitions whose values are big: how big the last one was. */
+  readonly bigSizes: Map<string, number>
   readonly switched: Switched
   /** This process's share of every early-refresh draw. */
   readonly seed: number

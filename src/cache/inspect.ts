@@ -7,7 +7,7 @@ import type { Uncacheable } from '../core/head.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
-import { copied, encoded, type Copied, type Owner } from './values.ts'
+import { copied, encoded, roomFor, type Copied, type Encoded, type Owner } from './values.ts'
 
 export interface Inspected {
   readonly negative: boolean
@@ -39,29 +39,33 @@ export function inspect(
     callbackFailed(engine, { name, key }, 'isNegative', error)
   }
   const owner: Owner = { name, key, rules }
-  const made = encoded(engine, value, owner, toStore)
-  const as = { negative, value, payload: undefined, size: 0 }
-  const refused = (path: string, shared = value): Inspected => {
-    return { ...as, value: shared, path, why: why ?? 'unstorable' }
-  }
-  if (made.type === 'unstorable') return refused(made.path)
-  const { payload, size } = made
-  const finish = (copy: Copied): Inspected | Promise<Inspected> => {
-    if (copy.type === 'unstorable') return refused(copy.path)
-    const shared = copy.value
-    const whole = { negative, value: shared, payload, size, why, path: undefined }
-    const { schema } = rules
-    if (schema === undefined || negative) return whole
-    const fits = (found: Misfit | undefined): Inspected => {
-      if (found === undefined) return whole
-      if ('error' in found) callbackFailed(engine, { name, key }, 'schema', found.error)
-      return refused(found.path, shared)
+  const judge = (made: Encoded): Inspected | Promise<Inspected> => {
+    const as = { negative, value, payload: undefined, size: 0 }
+    const refused = (path: string, shared = value): Inspected => {
+      return { ...as, value: shared, path, why: why ?? 'unstorable' }
     }
-    const found = misfit(schema, shared)
-    return found instanceof Promise ? found.then(fits) : fits(found)
+    if (made.type === 'unstorable') return refused(made.path)
+    const { payload, size } = made
+    const finish = (copy: Copied): Inspected | Promise<Inspected> => {
+      if (copy.type === 'unstorable') return refused(copy.path)
+      const shared = copy.value
+      const whole = { negative, value: shared, payload, size, why, path: undefined }
+      const { schema } = rules
+      if (schema === undefined || negative) return whole
+      const fits = (found: Misfit | undefined): Inspected => {
+        if (found === undefined) return whole
+        if ('error' in found) callbackFailed(engine, { name, key }, 'schema', found.error)
+        return refused(found.path, shared)
+      }
+      const found = misfit(schema, shared)
+      return found instanceof Promise ? found.then(fits) : fits(found)
+    }
+    const copy = copied(engine, value, payload, owner)
+    return copy instanceof Promise ? copy.then(finish) : finish(copy)
   }
-  const copy = copied(engine, value, payload, owner)
-  return copy instanceof Promise ? copy.then(finish) : finish(copy)
+  const room = roomFor(engine, value, owner)
+  const go = (): Inspected | Promise<Inspected> => judge(encoded(engine, value, owner, toStore))
+  return room === undefined ? go() : room.then(go, go)
 }
 
 /** What is renewed was inspected when it was loaded. */

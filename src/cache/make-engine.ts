@@ -133,6 +133,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     tagOutbox,
     listeners,
     switched: new Map(),
+    bigSizes: new Map(),
     seed: seedOf(clock.random()),
     newToken,
     detached,

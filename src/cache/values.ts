@@ -46,6 +46,16 @@ export interface Owner {
   readonly rules: EntryRules
 }
 
+const roomyBytes = 1024 * 1024
+
+/** To be waited for before a big value is encoded. */
+export function roomFor(engine: Engine, value: unknown, owner: Owner): Promise<void> | undefined {
+  const { codec, values, store, maxBytes } = owner.rules
+  const bytes = ArrayBuffer.isView(value) ? value.byteLength : engine.bigSizes.get(owner.name)
+  if (bytes === undefined || bytes < roomyBytes || (values === 'share' && !store)) return undefined
+  return codec.makeRoom?.(Math.min(bytes, maxBytes), engine.slices())
+}
+
 export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: boolean): Encoded {
   const { rules } = owner
   if (!forStore && (rules.values === 'share' || isScalar(value))) {
@@ -58,6 +68,7 @@ export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: 
     const payload = rules.codec.encode(value)
     const size = payload.length
     slowCodec(engine, owner, 'encode', { bytes: size, since })
+    if (size >= roomyBytes) engine.bigSizes.set(owner.name, size)
     return size > rules.maxBytes ? tooLarge(size, rules) : { type: 'storable', payload, size }
   } catch (error) {
     return unstorable(error)

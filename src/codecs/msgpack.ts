@@ -62,6 +62,16 @@ export const messagePack: CodecPort = {
     return deepFreeze(marked ? revive(value, marks) : value)
   },
 
+  async makeRoom(bytes, pause) {
+    const made = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.05) + margin)
+    for (let at = 0; at < made.length; at += touchedAtOnce) {
+      made.fill(0, at, Math.min(made.length, at + touchedAtOnce))
+      const due = pause()
+      if (due !== undefined) await due
+    }
+    room = made
+  },
+
   decodeInPieces: (bytes, how) => decodedInPieces(bytes, how, pieceLength),
 }
 
@@ -90,9 +100,15 @@ function checked(buffer: Buffer): Checked {
   return found
 }
 
+/** For the next big value. */
+let room: Buffer | undefined
+const touchedAtOnce = 256 * 1024
+
 /** In a buffer of its own that is about as long: growing would copy it again and again. */
 function packedBig(data: unknown, size: number): Buffer {
-  records.useBuffer(Buffer.allocUnsafeSlow(size + margin))
+  const isRoomy = room !== undefined && room.length >= size + margin
+  records.useBuffer(isRoomy ? room! : Buffer.allocUnsafeSlow(size + margin))
+  room = undefined
   try {
     const bytes = packed(data)
     const wasted = bytes.buffer.byteLength - bytes.length

@@ -44,6 +44,23 @@ const unavailable = { code: 'STORE_UNAVAILABLE' }
 const place = { namespace: 'words', entry: (key: string) => `k:${key}` }
 
 describe.each(Object.entries(clients))('with %s', { timeout: 60_000 }, (_, store) => {
+  it('a big value lies in the slot of its frame, is read elsewhere, and goes with it', async () => {
+    const [cache, other] = [make(await store(), { storeTimeout: '5s' }), make(await store())]
+    await well(cache, other)
+    const big = Buffer.alloc(3_000_000)
+    for (let n = 0; n < big.length; n++) big[n] = Math.floor(Math.random() * 256)
+    const bodies = async (): Promise<number> => {
+      const found = await Promise.all(rig.nodes.map((node) => node.ask('KEYS', '*:b:*')))
+      return found.flat().length
+    }
+    await cache.set('big', big)
+    expect(await bodies()).toBe(1)
+    const read = await other.getOrLoad('big', () => Buffer.alloc(0))
+    expect(Buffer.compare(read, big)).toBe(0)
+    await other.invalidate('big')
+    expect(await bodies()).toBe(0)
+  })
+
   it('T105 MOVED, ASK, TRYAGAIN: a slot on its way costs a lease at most, and no read', async () => {
     const cache = make(await store(), { storeTimeout: '5s' })
     await well(cache)

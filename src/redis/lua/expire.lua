@@ -39,7 +39,7 @@ if kept then
   return 'expired'
 end
 local body = apart(KEYS[1])
-if body then redis.call('UNLINK', body) end
+if body then redis.pcall('UNLINK', body) end
 redis.call('DEL', KEYS[1])
 redis.call('PUBLISH', ARGV[1], ARGV[3])
 return 'invalidated'

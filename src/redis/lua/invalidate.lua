@@ -10,6 +10,6 @@
 -- Told first: a user who may not publish changes nothing. Nobody acts on it before the script ends.
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 local body = apart(KEYS[1])
-if body then redis.call('UNLINK', body) end
+if body then redis.pcall('UNLINK', body) end
 redis.call('DEL', KEYS[1], KEYS[2])
 return 'ok'

@@ -28,7 +28,7 @@ if holder ~= ARGV[1] then return stamp == ARGV[1] and 'ok' or 'fenced' end
 if stamp ~= ARGV[4] then return 'gone' end
 -- As long as its frame, and the minute that redis/session.ts adds.
 local body = apart(KEYS[1])
-if body and redis.call('PEXPIRE', body, tonumber(ARGV[2]) + 60000) == 0 then return 'gone' end
+if body and redis.pcall('PEXPIRE', body, tonumber(ARGV[2]) + 60000) ~= 1 then return 'gone' end
 
 local old = redis.call('GET', KEYS[1])
 local frame = ARGV[3] .. string.sub(old, struct.unpack('>I4', old, 5) + 1)

@@ -1,5 +1,6 @@
 -- The key of the body that lies apart from this frame (core/frame.ts), if one does. In its slot, and
--- named by nothing but the frame itself, so that it goes when the frame goes.
+-- named by nothing but the frame itself, so that it goes when the frame goes. Where its slot is on its
+-- way to another server it may be out of reach, and ends by itself.
 -- core/frame.ts: u32 length of the head at 4; in the body u8 at 1, whose bit 0x40 says so, and 22
 -- characters at 10, its name. redis/layout.ts: the frame's key ends with 'v'.
 local function apart(key)
