@@ -9,7 +9,7 @@ import { isPlain } from '../core/plain.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { bigintName, numberName, setOwn } from './marks.ts'
 import type { Tag } from './marks.ts'
-import { className, messageOf, pathTo, shown, viewName } from './names.ts'
+import { className, enumerableSymbols, messageOf, pathTo, shown, viewName } from './names.ts'
 import type { Step } from './names.ts'
 
 /** What a format keeps by itself, and how it writes down a mark. */
@@ -282,9 +282,3 @@ function polluted(): boolean {
 }
 
 const nothing = {}
-
-function enumerableSymbols(record: object): symbol[] {
-  return Object.getOwnPropertySymbols(record).filter((symbol) =>
-    Object.prototype.propertyIsEnumerable.call(record, symbol),
-  )
-}
