@@ -26,6 +26,15 @@ cache.define({
   load: (id: number): Product | null => (id === 0 ? null : create(ProductSchema)),
   codec: protobuf(ProductSchema),
 })
+// A loader that takes `ctx`, and options that take its value, are inferred beside it.
+const tagged = cache.define({
+  name: 'tagged',
+  codec: protobuf(ProductSchema),
+  load: async (id: number, ctx) =>
+    ctx.signal.aborted ? null : create(ProductSchema, { stock: id }),
+  tags: (found, id) => [`${found?.name}:${id}`],
+})
+is<Same<typeof tagged, Resource<number, Product | null>>>(true)
 cache.define({
   name: 'wrapped',
   load: () => create(ProductSchema),
@@ -34,14 +43,14 @@ cache.define({
 
 cache.define({
   name: 'other message',
-  load: () => create(SizeSchema),
   // @ts-expect-error -- of another type
+  load: () => create(SizeSchema),
   codec: protobuf(ProductSchema),
 })
 cache.define({
   name: 'no message',
-  load: () => [create(ProductSchema)],
   // @ts-expect-error -- a list of messages is no message
+  load: () => [create(ProductSchema)],
   codec: protobuf(ProductSchema),
 })
 
@@ -55,8 +64,8 @@ const dates = defineCodec<Date>({
 cache.define({ name: 'date', load: (): Date | undefined => new Date(), codec: dates })
 cache.define({
   name: 'text',
-  load: () => 'text',
   // @ts-expect-error -- text is no date
+  load: () => 'text',
   codec: dates,
 })
 
@@ -64,3 +73,10 @@ cache.define({
 cache.define({ name: 'any', load: () => new Map([[1, new Date()]]), codec: v8() })
 cache.define({ name: 'sealed', load: () => [1n], codec: encrypted({ keys: { a: 'key' } }) })
 createCache({ namespace: 'sealed', ttl: '60s', codec: encrypted({ codec: v8(), keys: {} }) })
+const sealed = cache.define({
+  name: 'sealed, inferred',
+  codec: encrypted({ keys: {} }),
+  load: async (id: number, ctx) => `${id}:${ctx.key}`,
+  tags: (text) => [text],
+})
+is<Same<typeof sealed, Resource<number, string>>>(true)
