@@ -135,6 +135,8 @@ export interface EntryOptions<Arg, Value>
 
 /** Write `load` before options that take its value: inference goes from left to right. */
 export interface Definition<Arg, Value> extends EntryOptions<NoInfer<Arg>, NoInfer<Value>> {
+  /** What values become in the store. Default: MessagePack. One for a single type says what to load. */
+  codec?: Codec<Value> | undefined
   /** Unique within the cache; part of every key. */
   name: string
   load(arg: Arg, ctx: LoadContext): Awaitable<Value>

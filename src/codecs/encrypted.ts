@@ -9,7 +9,7 @@
  * be moved to another key.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import type { Cipher, Decipher, KeyObject } from 'node:crypto'
 import type { Codec, CodecPort, Seal } from '../ports.ts'
 import { port } from '../ports.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
@@ -33,6 +33,7 @@ const version = 1
 const saltLength = 16
 const nonceLength = 12
 const tagLength = 16
+const stepLength = 64 * 1024
 const label = 'breakwater frame key 1'
 
 /**
@@ -89,7 +90,7 @@ function sealOf(masters: ReadonlyMap<string, MasterKey>, used: MasterKey): Seal 
       randomFillSync(sealed, header.length, saltLength + nonceLength)
       const cipher = createCipheriv('aes-256-gcm', frameKey(used, salt), nonce)
       cipher.setAAD(Buffer.concat([header, Buffer.from(context)]))
-      sealed.set(cipher.update(bytes), nonceAt + nonceLength)
+      through(cipher, bytes, sealed, nonceAt + nonceLength)
       cipher.final()
       sealed.set(cipher.getAuthTag(), sealed.length - tagLength)
       return sealed
@@ -110,10 +111,19 @@ function sealOf(masters: ReadonlyMap<string, MasterKey>, used: MasterKey): Seal 
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagLength })
       decipher.setAAD(Buffer.concat([header, Buffer.from(context)]))
       decipher.setAuthTag(sealed.subarray(sealed.length - tagLength))
-      const opened = decipher.update(sealed.subarray(from, sealed.length - tagLength))
+      const closed = sealed.subarray(from, sealed.length - tagLength)
+      const opened = Buffer.allocUnsafeSlow(closed.length)
+      through(decipher, closed, opened, 0)
       decipher.final() // throws unless all of it is as it was sealed
       return opened
     },
+  }
+}
+
+/** Step by step: what the cipher gives is new memory each time, which costs more than the work. */
+function through(cipher: Cipher | Decipher, bytes: Uint8Array, to: Buffer, at: number): void {
+  for (let from = 0; from < bytes.length; from += stepLength) {
+    to.set(cipher.update(bytes.subarray(from, from + stepLength)), at + from)
   }
 }
 

@@ -44,9 +44,12 @@ function bytesOf(data: unknown): Buffer {
   throw new Error('malformed MessagePack: bytes expected')
 }
 
-/** Without its native part, msgpackr takes U+FEFF at the beginning for a byte order mark and drops it. */
+/**
+ * Without its native part, msgpackr takes U+FEFF at the beginning of text of more than 64 bytes for
+ * a byte order mark, and drops it.
+ */
 function keepsText(text: string): boolean {
-  return isWellFormed(text) && text.charCodeAt(0) !== 0xfeff
+  return isWellFormed(text) && (text.length <= 21 || text.charCodeAt(0) !== 0xfeff)
 }
 
 /** Names that msgpackr renames (`__proto__`) or lets decide how the object is written. */

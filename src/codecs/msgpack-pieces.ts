@@ -58,7 +58,7 @@ class Decoding {
     const token = bytes[scan.at++]!
     if (token === 0x93 && bytes[scan.at] === 0xc1) return this.#mark(frozen, depth)
     if (token === 0xd4 && bytes[scan.at] !== 0) {
-      scan.at = scan.define(scan.at)
+      scan.define()
       const { id } = scan.definitions!.at(-1)!
       this.#learn()
       return this.#record(this.#shapes[id]!, frozen, depth)

@@ -42,11 +42,12 @@ export class Scan {
     const { length } = bytes
     const known = this.definitions?.length
     let fields = this.#fields
-    let at = this.at
+    const from = this.at
+    let at = from
     /** Values that must still come. */
     let pending = 1
     while (pending > 0) {
-      if (pending > end - at) return this.#back(known)
+      if (pending > end - at) return this.#back(from, known)
       const token = bytes[at++]!
       pending--
       if (token < 0x40 || token >= 0xe0) continue
@@ -125,9 +126,10 @@ export class Scan {
             // An extension of one byte: undefined, or the shape of a record and then its first use.
             if (at + 2 > length) throw malformed('truncated')
             if (bytes[at] !== 0 || bytes[at + 1] !== 0) {
-              at = this.define(at)
-              fields = this.#fields!
-              pending += fields[bytes[this.#definedAt + 1]! & 0x3f]!
+              this.at = at
+              pending += this.define()
+              fields = this.#fields
+              at = this.at
             } else at += 2
             break
           }
@@ -136,20 +138,17 @@ export class Scan {
         }
       }
     }
-    if (at > end) return this.#back(known)
+    if (at > end) return this.#back(from, known)
     this.at = at
     return true
   }
 
-  #definedAt = 0
-
-  /** Takes note of the shape whose type and id are at `at`; gives where its first use begins. */
-  define(at: number): number {
-    const { bytes } = this
+  /** Takes note of the shape whose type and id come next, before its first use; gives how many fields. */
+  define(): number {
+    const { bytes, at } = this
     const id = bytes[at + 1]!
     if (bytes[at] !== 0x72 || (id & 0xc0) !== 0x40) throw malformed('an unknown extension')
     if (++this.shapes > 0xffffff) throw malformed('too many shapes')
-    this.#definedAt = at
     const fields = (this.#fields ??= [])
     const names = arrayLength(bytes, at + 2)
     const previous = fields[id & 0x3f]
@@ -160,14 +159,15 @@ export class Scan {
       previous,
     })
     fields[id & 0x3f] = names.length
-    let end = names.at
-    for (let i = 0; i < names.length; i++) end = afterText(bytes, end)
-    return end
+    this.at = names.at
+    for (let i = 0; i < names.length; i++) this.at = afterText(bytes, this.at)
+    return names.length
   }
 
   /** As it was before, with so many shapes. */
-  #back(known: number | undefined): false {
+  #back(from: number, known: number | undefined): false {
     const { definitions } = this
+    this.at = from
     if (definitions === undefined || known === undefined) return false
     while (definitions.length > known) {
       const { id, previous } = definitions.pop()!

@@ -32,3 +32,9 @@ export function shown(key: unknown): string {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+export function enumerableSymbols(record: object): symbol[] {
+  return Object.getOwnPropertySymbols(record).filter((symbol) =>
+    Object.prototype.propertyIsEnumerable.call(record, symbol),
+  )
+}

@@ -2,6 +2,7 @@
 import { port } from '../ports.ts'
 import type { Codec, CodecPort } from '../ports.ts'
 import { describe, invalidOption } from '../core/errors.ts'
+import { isPlain } from '../core/plain.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { payloadOf, present, valueAt } from './absent.ts'
 import { messagePack } from './msgpack.ts'
@@ -84,8 +85,9 @@ function checked<Value>(own: OwnCodec<Value>): OwnCodec<Value> {
   if (typeof own !== 'object' || own === null) {
     throw invalidOption('defineCodec', '{ name, id, encode, decode }', own)
   }
-  const stranger = Object.keys(own).find((name) => !known.includes(name))
-  if (stranger !== undefined) {
+  // An instance of a class has what else it needs.
+  const stranger = isPlain(own) && Object.keys(own).find((name) => !known.includes(name))
+  if (typeof stranger === 'string') {
     throw invalidOption('defineCodec', `no more than ${known.join(', ')}`, stranger)
   }
   const { name, id, encode, decode } = own

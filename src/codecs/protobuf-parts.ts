@@ -1,6 +1,7 @@
 /** Messages part by part: what of one did not come back, and what of one is still the frame's memory. */
+import { isPlain } from '../core/plain.ts'
 import type { Step } from './names.ts'
-import { shown } from './names.ts'
+import { className, enumerableSymbols, shown } from './names.ts'
 
 export interface Difference {
   readonly path: readonly Step[]
@@ -30,6 +31,13 @@ function differs(given: unknown, back: unknown, path: Step[]): Difference | unde
   if (Array.isArray(given) !== Array.isArray(back)) {
     return { path: [...path], what: 'would come back as something else' }
   }
+  // A Map has no properties to compare, and is written as an empty map.
+  if (!Array.isArray(given) && !isPlain(given) && !Object.hasOwn(given, '$typeName')) {
+    return {
+      path: [...path],
+      what: `${className(given)} where a message or a plain object belongs`,
+    }
+  }
   return partsDiffer(given as Parts, back as Parts, path)
 }
 
@@ -37,6 +45,8 @@ type Parts = Readonly<Record<string, unknown>>
 
 function partsDiffer(given: Parts, back: Parts, path: Step[]): Difference | undefined {
   const isList = Array.isArray(given)
+  const [symbol] = enumerableSymbols(given)
+  if (symbol !== undefined) return { path: [...path, String(symbol)], what: 'symbol' }
   for (const name of new Set([...Object.keys(given), ...Object.keys(back)])) {
     path.push(isList ? Number(name) : name)
     // Own ones: `__proto__` and the defaults of proto2 are found in prototypes.

@@ -9,7 +9,7 @@ import { isPlain } from '../core/plain.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { bigintName, numberName, setOwn } from './marks.ts'
 import type { Tag } from './marks.ts'
-import { className, messageOf, pathTo, shown, viewName } from './names.ts'
+import { className, enumerableSymbols, messageOf, pathTo, shown, viewName } from './names.ts'
 import type { Step } from './names.ts'
 
 /** What a format keeps by itself, and how it writes down a mark. */
@@ -61,28 +61,29 @@ class Walk {
     this.#format = format
   }
 
+  /** Three bytes for each value, and what some take beyond that. */
   get size(): number {
-    return this.#size + this.#spare
+    return this.#values * 3 + this.#size + this.#spare
   }
 
   value(value: unknown): unknown {
     const format = this.#format
     switch (typeof value) {
       case 'string':
-        this.#size += value.length + 2
+        this.#size += value.length
         if (value.length > longText) this.#long(value)
         if (format.keepsText(value)) return value
         return format.mark('text', format.bytes(Buffer.from(value, 'utf16le')))
       case 'number':
-        this.#size += value >>> 0 !== value ? 9 : value < 0x40 ? 1 : value < 0x10000 ? 3 : 5
+        if (value >>> 0 !== value) this.#size += 6
+        else if (value > 0xffff) this.#size += 2
         return format.keepsNumber(value) ? value : format.mark('number', numberName(value))
       case 'boolean':
-        this.#size++
         return value
       case 'undefined':
         return format.keepsUndefined ? value : format.mark('undefined', 0)
       case 'bigint':
-        this.#size += 9
+        this.#size += 6
         return format.keepsBigint(value) ? value : format.mark('bigint', bigintName(value))
       case 'object':
         return value === null ? null : this.#within(value)
@@ -104,7 +105,6 @@ class Walk {
 
   #within(value: object): unknown {
     const depth = this.#depth
-    this.#size += 3
     for (let i = depth - 1; i >= 0; i--) {
       if (this.#ancestors[i] === value) throw this.refusal('cycle')
     }
@@ -282,9 +282,3 @@ function polluted(): boolean {
 }
 
 const nothing = {}
-
-function enumerableSymbols(record: object): symbol[] {
-  return Object.getOwnPropertySymbols(record).filter((symbol) =>
-    Object.prototype.propertyIsEnumerable.call(record, symbol),
-  )
-}

@@ -6,7 +6,7 @@
 import { types } from 'node:util'
 import { isPlain } from '../core/plain.ts'
 import { Unstorable } from '../core/unstorable.ts'
-import { className, messageOf, pathTo, shown } from './names.ts'
+import { className, enumerableSymbols, messageOf, pathTo, shown } from './names.ts'
 import type { Step } from './names.ts'
 
 const maxDepth = 1_000
@@ -38,7 +38,11 @@ function look(value: unknown, walk: Walk): void {
 }
 
 function lookAtOther(value: object, walk: Walk): void {
-  if (types.isDate(value) || types.isRegExp(value)) return
+  if (types.isDate(value)) return
+  if (types.isRegExp(value)) {
+    if (value.lastIndex !== 0) throw refusal(walk, 'RegExp with a lastIndex')
+    return
+  }
   if (ArrayBuffer.isView(value) || types.isArrayBuffer(value)) return
   if (types.isMap(value)) return lookAtMap(value, walk)
   if (types.isSet(value)) return lookAtSet(value, walk)
@@ -49,12 +53,11 @@ function lookAtOther(value: object, walk: Walk): void {
 }
 
 function lookAtFields(value: object, walk: Walk): void {
-  for (const symbol of Object.getOwnPropertySymbols(value)) {
-    if (Object.prototype.propertyIsEnumerable.call(value, symbol)) {
-      within(String(symbol), walk, () => {
-        throw refusal(walk, 'symbol')
-      })
-    }
+  const [symbol] = enumerableSymbols(value)
+  if (symbol !== undefined) {
+    within(String(symbol), walk, () => {
+      throw refusal(walk, 'symbol')
+    })
   }
   const isList = Array.isArray(value)
   for (const name of Object.keys(value)) {

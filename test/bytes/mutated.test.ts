@@ -3,30 +3,31 @@
 // who means harm) what comes out may be another value, and nothing worse.
 
 import { describe, expect, it } from 'vitest'
-import { makeEngine } from '../../src/cache/make-engine.ts'
-import { sourceOf } from '../../src/cache/engine.ts'
-import { resolveCacheOptions, resolveEntry } from '../../src/cache/options.ts'
-import { packed } from '../../src/cache/pack.ts'
-import { unpack, type Unpacked, type Unread } from '../../src/cache/unpack.ts'
-import { frameOf } from '../../src/cache/values.ts'
-import { json, jsonCodec } from '../../src/codecs/json.ts'
-import { messagePack, msgpack } from '../../src/codecs/msgpack.ts'
-import { compressions } from '../../src/compression/compressions.ts'
-import { newCounters } from '../../src/core/events.ts'
-import { lruMemory } from '../../src/memory/lru-memory.ts'
-import { slices, turn } from '../../src/turns.ts'
+import { json } from '../../src/codecs/json.ts'
+import { msgpack } from '../../src/codecs/msgpack.ts'
+import { v8 } from '../../src/codecs/v8.ts'
+import { encrypted } from '../../src/codecs/encrypted.ts'
 import type { CompressionName } from '../../src/index.ts'
+import type { Unpacked } from '../../src/cache/unpack.ts'
 import type { Codec } from '../../src/ports.ts'
 import { Random } from '../../src/simulate/random.ts'
-import { manualClock } from '../../src/testing/index.ts'
 import { page } from '../support/products.ts'
 import { signed } from '../support/raw-frames.ts'
+import { unpacking } from '../support/unpacking.ts'
 
 const seed = Number(process.env['MUTATION_SEED'] ?? Date.now() % 1e9)
 const runs = Number(process.env['MUTATIONS'] ?? 100_000)
 
+/** Of the tests below, together. */
+const each = 20
+
 const algorithms: (CompressionName | false)[] = [false, 'gzip', 'brotli', 'lz4', 'snappy']
-const codecs: Record<string, Codec> = { msgpack: msgpack(), json: json() }
+const codecs: Record<string, Codec> = {
+  msgpack: msgpack(),
+  json: json(),
+  v8: v8(),
+  encrypted: encrypted({ keys: { k1: Buffer.alloc(32, 7) } }),
+}
 
 const value = {
   page: page(1, 6),
@@ -38,49 +39,11 @@ const value = {
   own: JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}') as unknown,
 }
 
-const cacheRules = resolveCacheOptions(
-  { namespace: 'test', ttl: '60s', clock: manualClock(), compress: { over: 100 } },
-  { codecs: [messagePack, jsonCodec], compressions, clock: manualClock() },
-)
-const engine = makeEngine(cacheRules, {
-  clock: manualClock(),
-  codecs: [messagePack, jsonCodec],
-  compressions,
-  turn,
-  slices,
-  newId: () => 'x'.repeat(14),
-  memory: lruMemory,
-})
-const head = {
-  stamp: 'AAAAAAAAAAAAAAAAAAAA_-',
-  startedAt: 1_700_000_000_000,
-  storedAt: 1_700_000_000_250,
-  freshUntil: 1_700_000_060_250,
-  staleWhileRevalidateMs: 30_000,
-  staleIfErrorMs: 0,
-  deltaMs: 250,
-  asOf: 0,
-  negative: false,
-  uncacheable: undefined,
-  tags: ['a', 'b'],
-  meta: undefined,
-}
-
-async function sourceAndFrame(codec: string, algorithm: CompressionName | false) {
+async function readerAndFrame(codec: string, algorithm: CompressionName | false) {
   const compress = algorithm === false ? (false as const) : { over: 100, algorithm }
-  const rules = resolveEntry(cacheRules.entry, { codec: codecs[codec]!, compress }, 'test')
-  const source = sourceOf('item', rules, newCounters())
-  const body = await packed(engine, rules, 'key', rules.codec.encode(value))
-  expect(body.compression === 0).toBe(algorithm === false)
-  return { source, frame: frameOf(head, body) }
+  const { read, frame } = unpacking({ codec: codecs[codec]!, compress })
+  return { read, frame: await frame(value) }
 }
-
-/** A promise for frames that say they are big. */
-const read = (
-  source: ReturnType<typeof sourceOf>,
-  bytes: Uint8Array,
-): Unpacked | Unread | Promise<Unpacked | Unread> =>
-  unpack(engine, source, { key: 'key', bytes, known: undefined })
 
 /** One to three changes: a bit, a byte, a piece cut out, doubled, or moved; an end that is missing. */
 function mutated(frame: Uint8Array, random: Random): Buffer {
@@ -116,13 +79,13 @@ describe.each(Object.keys(codecs))('%s', (codec) => {
   it.each(algorithms)(
     `with %s: whatever is changed is a miss or the value itself (seed ${seed}, MUTATION_SEED)`,
     async (algorithm) => {
-      const { source, frame } = await sourceAndFrame(codec, algorithm)
-      const whole = (await read(source, frame)) as Unpacked
+      const { read, frame } = await readerAndFrame(codec, algorithm)
+      const whole = (await read(frame)) as Unpacked
       expect(whole.value).toEqual(value)
       const random = new Random(seed)
       let same = 0
-      for (let run = 0; run < runs / 10; run++) {
-        const reading = read(source, mutated(frame, random))
+      for (let run = 0; run < runs / each; run++) {
+        const reading = read(mutated(frame, random))
         const found = reading instanceof Promise ? await reading : reading
         if (found.type === 'unread') continue
         same++
@@ -138,10 +101,10 @@ describe.each(Object.keys(codecs))('%s', (codec) => {
   it.each(algorithms)(
     `with %s: signed again, it is at worst another value (seed ${seed}, MUTATION_SEED)`,
     async (algorithm) => {
-      const { source, frame } = await sourceAndFrame(codec, algorithm)
+      const { read, frame } = await readerAndFrame(codec, algorithm)
       const random = new Random(seed + 1)
-      for (let run = 0; run < runs / 10; run++) {
-        const reading = read(source, signed(mutated(frame, random)))
+      for (let run = 0; run < runs / each; run++) {
+        const reading = read(signed(mutated(frame, random)))
         const found = reading instanceof Promise ? await reading : reading
         if (found.type === 'unpacked') expect(typeof found.head.freshUntil).toBe('number')
       }

@@ -179,9 +179,9 @@ describe('Protocol Buffers as bytes', () => {
       'malformed payload: no message of shop.Product',
     )
     expect(() => products.decode(toBinary(ProductSchema, full))).toThrow('malformed payload')
-    for (const length of [0, 1, 3, 5]) {
-      if (length === 5) continue // an empty message
-      expect(() => products.decode(products.encode(full).subarray(0, length))).toThrow()
+    for (const length of [0, 1, 3, 4]) {
+      const cut = products.encode(full).subarray(0, length)
+      expect(() => products.decode(cut)).toThrow('malformed payload')
     }
   })
 

@@ -42,6 +42,16 @@ test('cycles end, and depth does not end the stack', () => {
   expect(Object.isFrozen(bottom)).toBe(true)
 })
 
+test('a Map or Set that contains itself ends, and what is beside it is frozen', () => {
+  const list = [1]
+  const map = new Map<unknown, unknown>()
+  const set = new Set<unknown>([map, list])
+  map.set(set, map)
+  map.set(map, { set, list })
+  deepFreeze({ map })
+  expect([map.get(map), list].map((one) => Object.isFrozen(one))).toEqual([true, true])
+})
+
 test('an own __proto__ is frozen like any property (T126)', () => {
   const value = JSON.parse('{"__proto__":{"a":[1]}}') as Record<string, { a: number[] }>
   deepFreeze(value)

@@ -16,6 +16,12 @@ const specifiers = Object.keys(manifest.exports)
   .filter((subpath) => subpath !== './package.json')
   .map((subpath) => `breakwater${subpath.slice(1)}`)
 
+/** What a subpath is for, and does not load without. */
+const needed: Readonly<Record<string, string>> = {
+  'breakwater/codecs/protobuf': '@bufbuild/protobuf',
+}
+const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
+
 let project = ''
 
 beforeAll(() => {
@@ -33,19 +39,42 @@ afterAll(() => {
 })
 
 describe('the published package, without its optional peers', () => {
-  it.each(specifiers)('%s loads by import()', (specifier) => {
+  it.each(alone)('%s loads by import()', (specifier) => {
     const code = `const m = await import('${specifier}'); console.log(Object.keys(m).length)`
     expect(Number(run('node', ['--input-type=module', '-e', code], project))).toBeGreaterThan(0)
   })
 
-  it.each(specifiers)('%s loads by require()', (specifier) => {
+  it.each(alone)('%s loads by require()', (specifier) => {
     const code = `console.log(Object.keys(require('${specifier}')).length)`
     expect(Number(run('node', ['-e', code], project))).toBeGreaterThan(0)
+  })
+
+  it.each(Object.entries(needed))('%s says that it needs %s', (specifier, peer) => {
+    const code = `await import('${specifier}')`
+    expect(() => run('node', ['--input-type=module', '-e', code], project)).toThrow(
+      `Cannot find package '${peer}'`,
+    )
   })
 
   it('ships no sources, source maps or tests', () => {
     const files = run('tar', ['-tf', tarball()], project).trim().split('\n')
     expect(files.filter((file) => /\.map$|\/(src|test|lab|bench|rig)\//.test(file))).toEqual([])
+  })
+})
+
+describe('the published package, with its optional peers', () => {
+  beforeAll(() => {
+    for (const peer of Object.values(needed)) {
+      mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true })
+      link(peer, join(root, 'node_modules', peer), project)
+    }
+  })
+
+  it.each(Object.keys(needed))('%s loads by import() and by require()', (specifier) => {
+    const code = `const m = await import('${specifier}'); console.log(Object.keys(m).length)`
+    expect(Number(run('node', ['--input-type=module', '-e', code], project))).toBeGreaterThan(0)
+    const required = `console.log(Object.keys(require('${specifier}')).length)`
+    expect(Number(run('node', ['-e', required], project))).toBeGreaterThan(0)
   })
 })
 
