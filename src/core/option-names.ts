@@ -12,6 +12,9 @@ export interface Level {
   readonly elsewhere?: { readonly names: ReadonlySet<string>; readonly where: string }
 }
 
+/** A function may be without methods of its own: a schema of arktype is. */
+const { bind } = Function.prototype
+
 export type Given = Readonly<Record<string, unknown>>
 
 /**
@@ -32,7 +35,7 @@ export function checkNames(given: unknown, level: Level, prefix: string): Given 
   for (const name of level.names) {
     const option = options[name]
     // Functions as methods of the user's object, which may use `this`.
-    if (typeof option === 'function') read[name] = option.bind(options) as unknown
+    if (typeof option === 'function') read[name] = bind.call(option, options)
     else if (option !== undefined) read[name] = option
   }
   return read
