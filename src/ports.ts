@@ -365,6 +365,8 @@ export interface CodecPort<in Value = unknown> extends Codec<Value> {
   decode(bytes: Uint8Array): unknown
   /** As `decode`, with plain objects and arrays frozen; where it is quicker than a walk afterwards. */
   decodeFrozen?(bytes: Uint8Array): unknown
+  /** As `encode`, where that may take long for its size: see core/memory.ts. */
+  encodeInPieces?(value: unknown, how: Pick<InPieces, 'pause'>): Promise<Uint8Array>
   /** As `decode`, for what would hold the event loop for long: piece by piece. */
   decodeInPieces?(bytes: Uint8Array, how: InPieces): Promise<unknown>
   /** What writes `ctx.meta`, where this one is made for a single type. Default: itself. */

@@ -9,6 +9,7 @@ import { Packr } from 'msgpackr'
 import { port } from '../ports.ts'
 import type { Codec, CodecPort, InPieces } from '../ports.ts'
 import { deepFreeze } from '../core/freeze.ts'
+import { memoryInSteps } from '../core/memory.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { checkMessagePack, maxShapes, type Checked } from './msgpack-check.ts'
 import { format, marks, options } from './msgpack-format.ts'
@@ -62,6 +63,7 @@ export const messagePack: CodecPort = {
     return deepFreeze(marked ? revive(value, marks) : value)
   },
 
+  encodeInPieces: (value, how) => encodedInPieces(value, how.pause.bind(how)),
   decodeInPieces: (bytes, how) => decodedInPieces(bytes, how, pieceLength),
 }
 
@@ -90,16 +92,37 @@ function checked(buffer: Buffer): Checked {
   return found
 }
 
-/** In a buffer of its own that is about as long: growing would copy it again and again. */
+/** In memory that is there already when the encoder begins. */
+async function encodedInPieces(value: unknown, pause: InPieces['pause']): Promise<Uint8Array> {
+  const { size } = measured(value, format)
+  if (size <= bigLength) return messagePack.encode(value)
+  const memory = await memoryInSteps(size + margin, pause)
+  // Anew: it may have been changed meanwhile, and what was not looked at is never encoded.
+  const bytes = packedInto(memory, measured(value, format).data)
+  if (isFull(bytes)) return bytes
+  const own = await memoryInSteps(bytes.length, pause)
+  own.set(bytes)
+  return own
+}
+
 function packedBig(data: unknown, size: number): Buffer {
-  records.useBuffer(Buffer.allocUnsafeSlow(size + margin))
+  const bytes = packedInto(Buffer.allocUnsafeSlow(size + margin), data)
+  return isFull(bytes) ? bytes : copyOf(bytes)
+}
+
+/** In a buffer of its own that is about as long: growing would copy it again and again. */
+function packedInto(memory: Buffer, data: unknown): Buffer {
+  records.useBuffer(memory)
   try {
-    const bytes = packed(data)
-    const wasted = bytes.buffer.byteLength - bytes.length
-    return wasted <= bytes.length / 8 ? bytes : copyOf(bytes)
+    return packed(data)
   } finally {
     records.useBuffer(Buffer.allocUnsafeSlow(8192))
   }
+}
+
+/** Whether so little of the memory that it is in is wasted that a copy would be a waste, too. */
+function isFull(bytes: Buffer): boolean {
+  return bytes.buffer.byteLength - bytes.length <= bytes.length / 8
 }
 
 function packed(data: unknown): Buffer {
