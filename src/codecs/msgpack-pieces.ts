@@ -7,14 +7,13 @@
 import { Unpackr } from 'msgpackr'
 import type { InPieces } from '../ports.ts'
 import { deepFreeze } from '../core/freeze.ts'
+import { memoryInSteps } from '../core/memory.ts'
 import { marks, options, tagOf } from './msgpack-format.ts'
 import { malformed, Scan, u16, u32 } from './msgpack-scan.ts'
 import { revive } from './revive.ts'
 
 /** About a millisecond's worth. */
 export const pieceLength = 64 * 1024
-/** Of copying: memory that was not touched yet may cost some microseconds a page. */
-const copyLength = 512 * 1024
 /** Our encoder goes 1,000 levels down, each of which is three arrays at most. */
 const maxDepth = 3_100
 
@@ -172,12 +171,8 @@ class Decoding {
   async #copied(length: number): Promise<Buffer> {
     const from = this.#scan.at
     this.#scan.at += length
-    const copy = Buffer.allocUnsafeSlow(length)
-    for (let at = 0; at < length; at += copyLength) {
-      this.#bytes.copy(copy, at, from + at, from + Math.min(at + copyLength, length))
-      const due = this.#pieces.how.pause()
-      if (due !== undefined) await due
-    }
+    const copy = await memoryInSteps(length, () => this.#pieces.how.pause())
+    this.#bytes.copy(copy, 0, from, from + length)
     return copy
   }
 

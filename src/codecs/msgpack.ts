@@ -9,6 +9,7 @@ import { Packr } from 'msgpackr'
 import { port } from '../ports.ts'
 import type { Codec, CodecPort, InPieces } from '../ports.ts'
 import { deepFreeze } from '../core/freeze.ts'
+import { memoryInSteps } from '../core/memory.ts'
 import { Unstorable } from '../core/unstorable.ts'
 import { checkMessagePack, maxShapes, type Checked } from './msgpack-check.ts'
 import { format, marks, options } from './msgpack-format.ts'
@@ -40,8 +41,10 @@ export const messagePack: CodecPort = {
   name: 'msgpack',
 
   encode(value) {
+    const made = room
+    room = undefined
     const { data, size } = measured(value, format)
-    if (size > bigLength) return packedBig(data, size)
+    if (size > bigLength) return packedBig(data, size, made)
     // A copy: what the encoder gives is a piece of its working buffer.
     return copyOf(packed(data))
   },
@@ -63,13 +66,7 @@ export const messagePack: CodecPort = {
   },
 
   async makeRoom(bytes, pause) {
-    const made = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.05) + margin)
-    for (let at = 0; at < made.length; at += touchedAtOnce) {
-      made.fill(0, at, Math.min(made.length, at + touchedAtOnce))
-      const due = pause()
-      if (due !== undefined) await due
-    }
-    room = made
+    room = await memoryInSteps(Math.ceil(bytes * 1.05) + margin, pause)
   },
 
   decodeInPieces: (bytes, how) => decodedInPieces(bytes, how, pieceLength),
@@ -102,20 +99,27 @@ function checked(buffer: Buffer): Checked {
 
 /** For the next big value. */
 let room: Buffer | undefined
-const touchedAtOnce = 256 * 1024
+
+function packedBig(data: unknown, size: number, made: Buffer | undefined): Buffer {
+  const isRoomy = made !== undefined && made.length >= size + margin
+  const memory = isRoomy ? made : Buffer.allocUnsafeSlow(size + margin)
+  const bytes = packedInto(memory, data)
+  return isFull(bytes) ? bytes : copyOf(bytes)
+}
 
 /** In a buffer of its own that is about as long: growing would copy it again and again. */
-function packedBig(data: unknown, size: number): Buffer {
-  const isRoomy = room !== undefined && room.length >= size + margin
-  records.useBuffer(isRoomy ? room! : Buffer.allocUnsafeSlow(size + margin))
-  room = undefined
+function packedInto(memory: Buffer, data: unknown): Buffer {
+  records.useBuffer(memory)
   try {
-    const bytes = packed(data)
-    const wasted = bytes.buffer.byteLength - bytes.length
-    return wasted <= bytes.length / 8 ? bytes : copyOf(bytes)
+    return packed(data)
   } finally {
     records.useBuffer(Buffer.allocUnsafeSlow(8192))
   }
+}
+
+/** Whether so little of the memory that it is in is wasted that a copy would be a waste, too. */
+function isFull(bytes: Buffer): boolean {
+  return bytes.buffer.byteLength - bytes.length <= bytes.length / 8
 }
 
 function packed(data: unknown): Buffer {

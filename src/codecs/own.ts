@@ -48,7 +48,8 @@ export function defineCodec<Value>(own: OwnCodec<Value>): Codec<Value | null | u
     decode: (bytes) =>
       present(bytes, () => {
         const value = decode(copyOf(bytes))
-        if (isThenable(value)) throw new Error(`codec ${name}: decode must not be asynchronous`)
+        if (value instanceof Promise)
+          throw new Error(`codec ${name}: decode must not be asynchronous`)
         return value
       }),
   }
@@ -73,10 +74,6 @@ function copyOf(bytes: Uint8Array): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length - valueAt)
   own.set(bytes.subarray(valueAt))
   return own
-}
-
-function isThenable(value: unknown): boolean {
-  return value instanceof Promise
 }
 
 const known = ['name', 'id', 'encode', 'decode']

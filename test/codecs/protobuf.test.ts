@@ -198,15 +198,11 @@ describe('Protocol Buffers as bytes', () => {
     expect(copyOf(frozen)).toStrictEqual(full)
   })
 
-  test('own names like __proto__ in a map are kept or refused, and pollute nothing (T126)', () => {
+  test('own names like __proto__ in a map are kept, and pollute nothing (T126)', () => {
     const counts = JSON.parse('{"__proto__":5,"constructor":1}') as Record<string, number>
-    try {
-      const copy = copyOf(create(ProductSchema, { counts })) as Product
-      expect(Object.keys(copy.counts)).toEqual(['__proto__', 'constructor'])
-    } catch (error) {
-      expect(error).toBeInstanceOf(Unstorable)
-    }
-    expect(Object.prototype).not.toHaveProperty('5')
+    const copy = copyOf(create(ProductSchema, { counts })) as Product
+    expect(Object.keys(copy.counts)).toEqual(['__proto__', 'constructor'])
+    expect(Object.getPrototypeOf(copy.counts)).toBe(Object.prototype)
   })
 })
 

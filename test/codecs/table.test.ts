@@ -59,6 +59,8 @@ const throwing = Object.defineProperty({}, 'token', {
 const levels = Array.from({ length: 1_100 }).reduce((inner) => [inner], 1)
 const odd = JSON.parse('{"__proto__":{"a":1},"constructor":1,"toJSON":2,"then":3}') as object
 
+const oddCounts = JSON.parse('{"__proto__":5,"constructor":1,"toJSON":2}') as object
+
 const samples: Readonly<Record<string, Sample>> = {
   '`null` and `undefined` themselves': { values: [null, undefined] },
   '`undefined` in objects and arrays': {
@@ -76,7 +78,7 @@ const samples: Readonly<Record<string, Sample>> = {
     values: [[], {}, { a: [1, { b: 2 }] }],
     fields: { tags: ['a'], counts: { a: 1 }, parts: [create(ProductSchema)] },
   },
-  'own names such as `constructor`, `toJSON`, `__proto__`': { values: [odd], fields: { counts: odd } },
+  'own names such as `constructor`, `toJSON`, `__proto__`': { values: [odd], fields: { counts: oddCounts } },
   '`Date`, valid or not': { values: [new Date(5), new Date(NaN)], fields: { at: new Date(5) } },
   '`Map`, `Set`': { values: [new Map([[{ a: 1 }, 1]]), new Set([NaN])], fields: { counts: new Map([['a', 1]]) } },
   '`RegExp`': { values: [/a\/b/giu], fields: { name: /a/ } },

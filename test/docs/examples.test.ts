@@ -58,7 +58,7 @@ beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'breakwater-docs-'))
   mkdirSync(join(project, 'node_modules', '@types'), { recursive: true })
   link('breakwater', root)
-  for (const name of ['ioredis', 'redis', '@types/node'])
+  for (const name of ['ioredis', 'redis', 'zod', '@types/node'])
     link(name, join(root, 'node_modules', name))
   write('package.json', '{ "private": true, "type": "module" }')
   write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
