@@ -3,6 +3,7 @@
  * The fence is the store's: a publish counts only while the lease is still ours. What was fenced is
  * kept nowhere; what could not be published because the store is gone is kept for a short while.
  */
+import { after } from '../core/after.ts'
 import { plainBody, type Body } from '../core/frame.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
@@ -234,9 +235,7 @@ export async function fill(
     const sending = sendable(engine, work, made)
     const body = sending instanceof Promise ? await sending : sending
     how.lease.stop()
-    const published = await publish(engine, work, { made, body }, how.lease)
-    if (published !== 'ok') unstow(engine, key, body)
-    switch (published) {
+    switch (await publish(engine, work, { made, body }, how.lease)) {
       case 'ok':
       case 'kept':
         counters.published++
@@ -265,9 +264,9 @@ function sendable(
   if (made.renews !== undefined) return undefined
   if (made.mark !== undefined) return plainBody(rules.codec.id, made.payload)
   const { key } = target
-  const body = packed(engine, rules, key, made.payload)
-  if (!(body instanceof Promise)) return stowed(engine, key, body, made.lifeMs)
-  return body.then((packedBody) => stowed(engine, key, packedBody, made.lifeMs))
+  return after(packed(engine, rules, key, made.payload), (body) =>
+    stowed(engine, key, body, made.lifeMs),
+  )
 }
 
 async function publish(
@@ -292,7 +291,9 @@ async function publish(
     body = await stowed(engine, key, await packed(engine, rules, key, payload), lifeMs)
   }
   const frame = frameOf(head, body!)
-  return engine.store!.call('publish', key, (session) =>
+  const published = await engine.store!.call('publish', key, (session) =>
     session.publish({ key, token, frame, lifeMs }),
   )
+  if (published !== 'ok') unstow(engine, key, body)
+  return published
 }

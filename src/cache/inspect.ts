@@ -2,12 +2,13 @@
  * A loaded value before anything is done with it: does it mean "does not exist", can it be stored,
  * has it the shape that it is to have? Whatever the answers, its callers get it.
  */
+import { after } from '../core/after.ts'
 import { misfit, type Misfit } from '../core/conform.ts'
 import type { Uncacheable } from '../core/head.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
-import { copied, encoded, roomFor, type Copied, type Encoded, type Owner } from './values.ts'
+import { copied, encoded, roomFor, type Owner } from './values.ts'
 
 export interface Inspected {
   readonly negative: boolean
@@ -39,33 +40,39 @@ export function inspect(
     callbackFailed(engine, { name, key }, 'isNegative', error)
   }
   const owner: Owner = { name, key, rules }
-  const judge = (made: Encoded): Inspected | Promise<Inspected> => {
-    const as = { negative, value, payload: undefined, size: 0 }
-    const refused = (path: string, shared = value): Inspected => {
-      return { ...as, value: shared, path, why: why ?? 'unstorable' }
-    }
+  const refused = (path: string, shared = value): Inspected => {
+    const cause = why ?? 'unstorable'
+    return { negative, value: shared, payload: undefined, size: 0, why: cause, path }
+  }
+  return after(roomFor(engine, value, owner), () => {
+    const made = encoded(engine, value, owner, toStore)
     if (made.type === 'unstorable') return refused(made.path)
     const { payload, size } = made
-    const finish = (copy: Copied): Inspected | Promise<Inspected> => {
+    return after(copied(engine, value, payload, owner), (copy) => {
       if (copy.type === 'unstorable') return refused(copy.path)
-      const shared = copy.value
-      const whole = { negative, value: shared, payload, size, why, path: undefined }
-      const { schema } = rules
-      if (schema === undefined || negative) return whole
-      const fits = (found: Misfit | undefined): Inspected => {
-        if (found === undefined) return whole
-        if ('error' in found) callbackFailed(engine, { name, key }, 'schema', found.error)
-        return refused(found.path, shared)
-      }
-      const found = misfit(schema, shared)
-      return found instanceof Promise ? found.then(fits) : fits(found)
+      const { value: shared } = copy
+      return after(negative ? undefined : misfitOf(engine, owner, shared), (found) => {
+        if (found !== undefined) return refused(found.path, shared)
+        return { negative, value: shared, payload, size, why, path: undefined }
+      })
+    })
+  })
+}
+
+/** Against the schema of its definition; what that throws is told. */
+export function misfitOf(
+  engine: Engine,
+  { name, key, rules }: Owner,
+  value: unknown,
+): Misfit | undefined | Promise<Misfit | undefined> {
+  const { schema } = rules
+  if (schema === undefined) return undefined
+  return after(misfit(schema, value), (found) => {
+    if (found !== undefined && 'error' in found) {
+      callbackFailed(engine, { name, key }, 'schema', found.error)
     }
-    const copy = copied(engine, value, payload, owner)
-    return copy instanceof Promise ? copy.then(finish) : finish(copy)
-  }
-  const room = roomFor(engine, value, owner)
-  const go = (): Inspected | Promise<Inspected> => judge(encoded(engine, value, owner, toStore))
-  return room === undefined ? go() : room.then(go, go)
+    return found
+  })
 }
 
 /** What is renewed was inspected when it was loaded. */

@@ -7,6 +7,7 @@
  * A frame is held against what is known of its tags before anything is done with it. Where that is
  * not current it is asked for in the same turn; where it cannot be had, the frame is not used.
  */
+import { after } from '../core/after.ts'
 import type { Token } from '../ports.ts'
 import type { Engine, Source } from './engine.ts'
 import { Entry } from './entry.ts'
@@ -201,9 +202,9 @@ function take(engine: Engine, source: Source, look: Look, bytes: Bytes): Found |
     if (known !== undefined && engine.memory?.get(key) === known) engine.memory.delete(key)
     return none
   }
-  const unpacked = unpack(engine, source, { key, bytes, known })
-  if (!(unpacked instanceof Promise)) return judge(engine, source, look, unpacked)
-  return unpacked.then((late) => judge(engine, source, look, late))
+  return after(unpack(engine, source, { key, bytes, known }), (unpacked) =>
+    judge(engine, source, look, unpacked),
+  )
 }
 
 function judge(

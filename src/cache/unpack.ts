@@ -4,7 +4,7 @@
  * allocated for them, and whatever cannot be read is a miss with a reason, never an exception.
  * Small frames in the same turn; big ones are decompressed beside the event loop and decoded in pieces.
  */
-import { misfit, type Misfit } from '../core/conform.ts'
+import { after } from '../core/after.ts'
 import { deepFreeze } from '../core/freeze.ts'
 import { openFrame, type Body } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
@@ -12,7 +12,7 @@ import type { CodecPort } from '../ports.ts'
 import { fetched } from './apart.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { callbackFailed } from './failure.ts'
+import { misfitOf } from './inspect.ts'
 import type { EntryRules } from './options.ts'
 import { asideBytes, mostRatio, sealContext } from './pack.ts'
 import { copyLater, crc, decoded, isBig } from './values.ts'
@@ -200,15 +200,11 @@ function checked(
   key: string,
   unpacked: Unpacked,
 ): Unpacked | Unread | Promise<Unpacked | Unread> {
-  const { schema } = source.rules
-  if (schema === undefined || unpacked.head.negative) return unpacked
-  const fits = (found: Misfit | undefined): Unpacked | Unread => {
-    if (found === undefined) return unpacked
-    if ('error' in found) callbackFailed(engine, { name: source.name, key }, 'schema', found.error)
-    return unread('schema', found.path)
-  }
-  const found = misfit(schema, unpacked.value)
-  return found instanceof Promise ? found.then(fits) : fits(found)
+  if (unpacked.head.negative) return unpacked
+  const owner = { name: source.name, key, rules: source.rules }
+  return after(misfitOf(engine, owner, unpacked.value), (found) =>
+    found === undefined ? unpacked : unread('schema', found.path),
+  )
 }
 
 function unread(why: string, path?: string): Unread {

@@ -53,7 +53,8 @@ export function roomFor(engine: Engine, value: unknown, owner: Owner): Promise<v
   const { codec, values, store, maxBytes } = owner.rules
   const bytes = ArrayBuffer.isView(value) ? value.byteLength : engine.bigSizes.get(owner.name)
   if (bytes === undefined || bytes < roomyBytes || (values === 'share' && !store)) return undefined
-  return codec.makeRoom?.(Math.min(bytes, maxBytes), engine.slices())
+  // Without it, encoding takes longer, and no more.
+  return codec.makeRoom?.(Math.min(bytes, maxBytes), engine.slices()).catch(() => {})
 }
 
 export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: boolean): Encoded {

@@ -4,7 +4,7 @@
  * and tells everyone), and here once more when the store has confirmed. One that the store did not
  * take rejects, and waits in the outbox.
  */
-import { misfit } from '../core/conform.ts'
+import { after } from '../core/after.ts'
 import type { Body } from '../core/frame.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
@@ -17,6 +17,7 @@ import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
 import { storeHead } from './entry.ts'
 import { callbackFailed } from './failure.ts'
 import { outdate } from './heed.ts'
+import { misfitOf } from './inspect.ts'
 import { keep, newEntry } from './keep.ts'
 import { closed } from './load.ts'
 import { packed } from './pack.ts'
@@ -138,10 +139,10 @@ export async function set(
   if (!(copying instanceof Promise) && copying.type === 'unstorable') {
     return unstorable(copying.path)
   }
-  const { schema } = rules
-  if (schema !== undefined && !negative) {
-    const copy = copying instanceof Promise ? await copying : copying
-    const checking = copy.type === 'copied' ? misfit(schema, copy.value) : copy
+  if (rules.schema !== undefined && !negative) {
+    const checking = after(copying, (copy) =>
+      copy.type === 'unstorable' ? copy : misfitOf(engine, owner, copy.value),
+    )
     const found = checking instanceof Promise ? await checking : checking
     if (found !== undefined) return unstorable(found.path)
   }

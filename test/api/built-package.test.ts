@@ -31,7 +31,8 @@ beforeAll(() => {
     cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, name }))
   }
-  for (const name of ['lru-cache', 'msgpackr']) {
+  mkdirSync(join(project, 'node_modules', '@bufbuild'))
+  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf']) {
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'dir')
   }
 })

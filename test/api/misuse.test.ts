@@ -137,7 +137,7 @@ describe('options', () => {
     [{ clock: Date }, 'clock: expected'],
     [{ waitUntil: true }, 'waitUntil: expected a function'],
     [{ values: 'copy' }, "values: expected 'freeze', 'clone' or 'share', got \"copy\""],
-    [{ codec: 'json' }, 'codec: expected what json() or msgpack() give'],
+    [{ codec: 'json' }, 'codec: expected what msgpack(), json(), defineCodec() and the like give'],
     [{ memory: null }, 'memory: expected an object, got null'],
     [{ limit: null }, 'limit: expected an object, got null'],
     [{ earlyRefresh: true }, 'earlyRefresh: expected false or an object'],
