@@ -34,7 +34,7 @@ export async function buildEpoch(
   mode: 'first' | 'anew',
 ): Promise<boolean> {
   const { keeper } = filter
-  await keeper.fresh()
+  await keeper.settled()
   const kind: EpochKind =
     !plan.onlyBitmaps && (await hasBloom(filter.commands, filter.name)) ? 'bloom' : 'bitmap'
   const epoch = newEpoch(plan, kind, keeper.server)
@@ -153,7 +153,7 @@ class Builder {
       const count = await shelf.count(this.#view, shard)
       if (count < this.#counts[shard]! || this.#view.isLost(shard)) throw this.#gone()
     })
-    await keeper.fresh()
+    await keeper.settled()
     if (this.#epoch.server !== keeper.server) throw this.#gone()
     this.#check()
     const flipped = await runScript(commands, scripts.guardFlip, {

@@ -9,9 +9,9 @@ import { systemClock } from '../../src/system-clock.ts'
 
 export const quickPace: Pace = {
   ...usualPace,
-  pollMs: 100,
+  pollMs: 40,
   graceMs: 400,
-  noticeMs: 150,
+  noticeMs: 60,
   builderMs: 1_000,
   repeatMs: [300, 900],
   silenceMs: 200,
