@@ -90,7 +90,7 @@ describe('1,000,000 ids at 1 %', () => {
     const guard = quickGuard({
       client,
       name: 'added',
-      capacity: 100_000,
+      capacity: 30_000,
       errorRate,
       timeout: 5_000,
     })
