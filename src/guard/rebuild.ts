@@ -151,7 +151,9 @@ class Builder {
     await this.#eachShard(async (shard) => {
       await commands.keyed('PERSIST', shardKey(name, this.#epoch.id, shard), [])
       const count = await shelf.count(this.#view, shard)
-      if (count < this.#counts[shard]! || this.#view.isLost(shard)) throw this.#gone()
+      const isWhole = count === undefined || count >= this.#counts[shard]!
+      if (!isWhole || this.#view.isLost(shard)) throw this.#gone()
+      this.#filter.saw(this.#view, { shard, count, before: 0 })
     })
     await keeper.settled()
     if (this.#epoch.server !== keeper.server) throw this.#gone()

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import type { GuardInfo } from '../../src/guard/guard-info.ts'
 import type { GuardPort } from '../../src/ports.ts'
 import { sleep, until } from '../support/open-session.ts'
+import { freshName } from '../support/quick-guard.ts'
 
 export interface TestGuard<Arg = unknown> extends GuardPort<Arg> {
   info(): GuardInfo
@@ -201,8 +202,7 @@ export function guardCases(rig: () => GuardRig): void {
 export function sharedGuardCases(rig: () => GuardRig): void {
   const two = async (name: string) =>
     [await rig().open({ name }), await rig().open({ name })] as const
-  let names = 0
-  const next = () => `shared-${(names += 1)}`
+  const next = freshName
 
   it('is not made by an add alone: what is absent may be lost', async () => {
     const [a, b] = await two(next())

@@ -42,9 +42,7 @@ describe.each(majors)('a shared guard by $major', ({ major, Redis }) => {
 
 describe.each(usualFlavours)('a shared guard by $flavour', (flavour) => {
   const clients = nodeRedisClients(flavour)
-  // The name of the flavour keeps filters of one name apart.
-  const databases = { 5: 5, 6: 6 }
-  const rig = rigOf(() => clients.make(server, { database: databases[flavour.major] }))
+  const rig = rigOf(() => clients.make(server))
   afterAll(() => clients.end())
   guardCases(() => rig)
   sharedGuardCases(() => rig)
