@@ -84,8 +84,8 @@ async function search({ seed, name, ms, meddle, without = [] }: Search) {
   }
   async function* source(broken: boolean) {
     let n = 0
-    // In the order of insertion, as a cursor: what is added during the loop is read as well.
-    for (const id of [...exists]) {
+    // As of when it begins to read, like a cursor.
+    for (const id of Array.from(exists)) {
       if ((n += 1) % 200 === 0) await sleep(1)
       if (broken && n > exists.size / 2) throw new Error('left half-way')
       yield id
