@@ -1,4 +1,5 @@
-// The shared guard in a cluster: its shards lie on several servers.
+// The shared guard in a cluster: its shards lie on several servers. BREAKWATER_BLOOM_MODULE: as in
+// test/guard/bloom-guard.test.ts.
 
 import { startRedisCluster, type RedisCluster } from '@breakwater/rig'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -16,9 +17,14 @@ import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.t
 import { until } from '../support/open-session.ts'
 import { freshName, quickGuard } from '../support/quick-guard.ts'
 
+const bloomModule = process.env['BREAKWATER_BLOOM_MODULE'] ?? ''
+
 let cluster: RedisCluster
 beforeAll(async () => {
-  cluster = await startRedisCluster({ replicas: 0 })
+  cluster = await startRedisCluster({
+    replicas: 0,
+    args: bloomModule === '' ? [] : ['--loadmodule', bloomModule],
+  })
 })
 afterAll(() => cluster.stop())
 
@@ -36,7 +42,7 @@ function rigOf(client: () => Promise<object>) {
     opened.push(guard)
     return guard as TestGuard
   }
-  return { isShared: true, kind: 'bitmap', open } as const
+  return { isShared: true, kind: bloomModule === '' ? 'bitmap' : 'bloom', open } as const
 }
 
 function clusterCases(rig: () => ReturnType<typeof rigOf>): void {

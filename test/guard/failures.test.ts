@@ -204,6 +204,23 @@ describe('a rebuild', () => {
     expect(await server.ask('KEYS', `bw-guard:{${name}:*:0}`)).toHaveLength(1)
   })
 
+  it('ends in time when Redis is frozen, and the next one is not held up by it', async () => {
+    const guard = open({ pace: { stepMs: 300 } })
+    await guard.rebuild(ids(0, 10))
+    server.freeze()
+    try {
+      const { ms } = await timed(() => {
+        const rebuilt = guard.rebuild(ids(0, 10))
+        return expect(rebuilt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      })
+      expect(ms).toBeLessThan(2_000)
+    } finally {
+      server.thaw()
+    }
+    await guard.rebuild(ids(10, 20))
+    expect(await refusedOf(guard, ids(10, 20))).toEqual([])
+  })
+
   it('rejects, and leaves what was there, when its shards are taken from under it', async () => {
     const name = freshName()
     const guard = open({ name })

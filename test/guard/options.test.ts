@@ -65,5 +65,7 @@ describe('a guard refuses', () => {
     expect(redis({ client: createClient({ readonly: true }) })).toContain('reads from a replica')
     const cluster = createCluster({ rootNodes: [], useReplicas: true })
     expect(redis({ client: cluster })).toBe('accepted') // asks masters all the same
+    const hiding = new Cluster([{ port: 1 }], { lazyConnect: true, keyPrefix: '{}:' })
+    expect(redis({ client: hiding })).toContain('expected a key prefix that does not')
   })
 })
