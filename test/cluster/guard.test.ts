@@ -2,7 +2,7 @@
 // test/guard/bloom-guard.test.ts.
 
 import { startRedisCluster, type RedisCluster } from '@breakwater/rig'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   guardCases,
   ids,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop())
 
 const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(opened.splice(0).map((guard) => guard.close()))
 })
 
@@ -83,16 +83,19 @@ function clusterCases(rig: () => ReturnType<typeof rigOf>): void {
   })
 }
 
-describe.each(newestMajor)('a shared guard in a cluster, by $major', ({ Cluster }) => {
+describe.concurrent.each(newestMajor)('a shared guard in a cluster, by $major', ({ Cluster }) => {
   const clients = clusterClientsOf(() => cluster, Cluster)
   const rig = rigOf(async () => clients.make({ enableAutoPipelining: true }))
   afterAll(() => clients.end())
   clusterCases(() => rig)
 })
 
-describe.each(usualFlavours.slice(1))('a shared guard in a cluster, by $flavour', (flavour) => {
-  const clients = nodeRedisClients(flavour)
-  const rig = rigOf(() => clients.cluster(cluster))
-  afterAll(() => clients.end())
-  clusterCases(() => rig)
-})
+describe.concurrent.each(usualFlavours.slice(1))(
+  'a shared guard in a cluster, by $flavour',
+  (flavour) => {
+    const clients = nodeRedisClients(flavour)
+    const rig = rigOf(() => clients.cluster(cluster))
+    afterAll(() => clients.end())
+    clusterCases(() => rig)
+  },
+)

@@ -3,7 +3,7 @@
 // they run against the module itself as well, by every client.
 
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientsOf, majors, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { until } from '../support/open-session.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(opened.splice(0).map((guard) => guard.close()))
 })
 
@@ -58,7 +58,7 @@ function lossCases(rig: () => GuardRig): void {
   })
 }
 
-describe.each(newestMajor)('a shared guard on pretended BF.* filters', ({ Redis }) => {
+describe.concurrent.each(newestMajor)('a shared guard on pretended BF.* filters', ({ Redis }) => {
   const clients = clientsOf(() => server, Redis)
   const rig = rigOf(() => clients.make(), { meddle: pretendedBloom })
   afterAll(() => clients.end())
@@ -75,20 +75,26 @@ describe.each(newestMajor)('a shared guard on pretended BF.* filters', ({ Redis 
   })
 })
 
-describe.runIf(bloomModule !== '').each(majors)('on BF.* filters by $major', ({ major, Redis }) => {
-  const clients = clientsOf(() => server, Redis)
-  const rig = rigOf(() => clients.make({ keyPrefix: `${major} `, enableAutoPipelining: true }))
-  afterAll(() => clients.end())
-  guardCases(() => rig)
-  sharedGuardCases(() => rig)
-  lossCases(() => rig)
-})
+describe.runIf(bloomModule !== '').concurrent.each(majors)(
+  'on BF.* filters by $major',
+  ({ major, Redis }) => {
+    const clients = clientsOf(() => server, Redis)
+    const rig = rigOf(() => clients.make({ keyPrefix: `${major} `, enableAutoPipelining: true }))
+    afterAll(() => clients.end())
+    guardCases(() => rig)
+    sharedGuardCases(() => rig)
+    lossCases(() => rig)
+  },
+)
 
-describe.runIf(bloomModule !== '').each(usualFlavours)('on BF.* filters by $flavour', (flavour) => {
-  const clients = nodeRedisClients(flavour)
-  const rig = rigOf(() => clients.make(server))
-  afterAll(() => clients.end())
-  guardCases(() => rig)
-  sharedGuardCases(() => rig)
-  lossCases(() => rig)
-})
+describe.runIf(bloomModule !== '').concurrent.each(usualFlavours)(
+  'on BF.* filters by $flavour',
+  (flavour) => {
+    const clients = nodeRedisClients(flavour)
+    const rig = rigOf(() => clients.make(server))
+    afterAll(() => clients.end())
+    guardCases(() => rig)
+    sharedGuardCases(() => rig)
+    lossCases(() => rig)
+  },
+)

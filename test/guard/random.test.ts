@@ -16,7 +16,7 @@ import { sleep } from '../support/open-session.ts'
 import { quickGuard } from '../support/quick-guard.ts'
 import { mayExist } from './guard-suite.ts'
 
-const seconds = Number(process.env['BREAKWATER_GUARD_SECONDS'] ?? 6)
+const seconds = Number(process.env['BREAKWATER_GUARD_SECONDS'] ?? 4)
 const givenSeed = process.env['BREAKWATER_GUARD_SEED']
 
 let server: RedisServer
@@ -41,27 +41,31 @@ interface Search {
   readonly name: string
   readonly ms: number
   readonly meddle?: Meddle
+  /** Half of the processes have a copy, which hears of an addition a little later. */
+  readonly copies?: boolean
   /** Disasters that are left out. */
   readonly without?: readonly string[]
 }
 
 /** What was refused and exists, the first that is found; `undefined`: nothing. */
-async function search({ seed, name, ms, meddle, without = [] }: Search) {
+async function search({ seed, name, ms, meddle, copies = false, without = [] }: Search) {
   const random = randomOf(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
   /** The source: what exists. Committed some time after it was added. */
   const exists = new Set<string>()
   const done: string[] = []
+  const lagMs = copies ? 500 : 0
   const told: string[] = []
   const end = performance.now() + ms
   let found: string | undefined
   let next = 0
   let refusals = 0
 
-  const start = () => {
+  const start = (_: unknown, n: number) => {
     const client = new Redis({ ...server.connection, maxRetriesPerRequest: 1 })
     client.on('error', () => {})
-    const guard = quickGuard({ client, name, capacity: 3_000, ...(meddle && { meddle }) })
+    const replica = copies && n % 2 === 0
+    const guard = quickGuard({ client, name, capacity: 3_000, replica, ...(meddle && { meddle }) })
     return { client, guard }
   }
   const processes = Array.from({ length: 4 }, start)
@@ -69,7 +73,8 @@ async function search({ seed, name, ms, meddle, without = [] }: Search) {
 
   const commit = (id: string) => {
     exists.add(id)
-    done.push(id)
+    if (lagMs === 0) done.push(id)
+    else setTimeout(() => done.push(id), lagMs)
   }
   const add = async () => {
     const id = `${seed}-${(next += 1)}`
@@ -103,7 +108,7 @@ async function search({ seed, name, ms, meddle, without = [] }: Search) {
   const crash = async () => {
     const n = Math.floor(random() * processes.length)
     const { client, guard } = processes[n]!
-    processes[n] = start()
+    processes[n] = start(undefined, n)
     client.disconnect()
     await guard.close()
   }
@@ -168,6 +173,19 @@ describe('a filter that many share while everything goes wrong', () => {
     expect(result.refusals, `BREAKWATER_GUARD_SEED=${seed}`).toBeGreaterThan(20)
     expect(result.added).toBeGreaterThan(100)
   })
+
+  it(
+    'nor do those who keep a copy, once they have heard of it',
+    {
+      timeout: seconds * 1_000 + 30_000,
+    },
+    async () => {
+      const seed = givenSeed === undefined ? randomInt(2 ** 31) : Number(givenSeed)
+      const result = await search({ seed, name: nameOf(), ms: seconds * 1_000, copies: true })
+      expect(result.found, `BREAKWATER_GUARD_SEED=${seed}`).toBe(undefined)
+      expect(result.refusals, `BREAKWATER_GUARD_SEED=${seed}`).toBeGreaterThan(20)
+    },
+  )
 
   /** Calls of a script, changed. */
   const onScript =

@@ -2,7 +2,7 @@
 // Redis's own Bloom filters in bloom-guard.test.ts.
 
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientsOf, majors, newestMajor } from '../support/ioredis-majors.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { until } from '../support/open-session.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(opened.splice(0).map((guard) => guard.close()))
 })
 
@@ -32,7 +32,7 @@ function rigOf(client: () => object, options: Partial<QuickOptions<unknown>> = {
   }
 }
 
-describe.each(majors)('a shared guard by $major', ({ major, Redis }) => {
+describe.concurrent.each(majors)('a shared guard by $major', ({ major, Redis }) => {
   const clients = clientsOf(() => server, Redis)
   const rig = rigOf(() => clients.make({ keyPrefix: `${major} `, enableAutoPipelining: true }))
   afterAll(() => clients.end())
@@ -40,7 +40,7 @@ describe.each(majors)('a shared guard by $major', ({ major, Redis }) => {
   sharedGuardCases(() => rig)
 })
 
-describe.each(usualFlavours)('a shared guard by $flavour', (flavour) => {
+describe.concurrent.each(usualFlavours)('a shared guard by $flavour', (flavour) => {
   const clients = nodeRedisClients(flavour)
   const rig = rigOf(() => clients.make(server))
   afterAll(() => clients.end())
@@ -48,7 +48,7 @@ describe.each(usualFlavours)('a shared guard by $flavour', (flavour) => {
   sharedGuardCases(() => rig)
 })
 
-describe.each(newestMajor)('a shared guard with a copy by $major', ({ Redis }) => {
+describe.concurrent.each(newestMajor)('a shared guard with a copy by $major', ({ Redis }) => {
   const clients = clientsOf(() => server, Redis)
   const rig = rigOf(() => clients.make({ keyPrefix: 'copies:' }), { replica: true })
   afterAll(() => clients.end())
