@@ -42,7 +42,7 @@ function rigOf(client: () => Promise<object>) {
     opened.push(guard)
     return guard as TestGuard
   }
-  return { isShared: true, kind: bloomModule === '' ? 'bitmap' : 'bloom', open } as const
+  return { kind: bloomModule === '' ? 'bitmap' : 'bloom', open } as const
 }
 
 function clusterCases(rig: () => ReturnType<typeof rigOf>): void {

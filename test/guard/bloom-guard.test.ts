@@ -29,7 +29,6 @@ afterAll(async () => {
 
 function rigOf(client: () => object, options: Partial<QuickOptions<unknown>> = {}): GuardRig {
   return {
-    isShared: true,
     kind: 'bloom',
     open: async ({ key, name = freshName() } = {}) => {
       const guard = quickGuard<unknown>({ ...options, client: client(), key: key as never, name })

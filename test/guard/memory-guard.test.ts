@@ -10,7 +10,6 @@ const open = (options = {}) =>
 describe('a guard in memory', () => {
   guardCases(() => ({
     open: async ({ key } = {}) => open({ key }),
-    isShared: false,
     kind: 'memory',
   }))
 

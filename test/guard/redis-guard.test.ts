@@ -22,8 +22,8 @@ afterAll(async () => {
 
 function rigOf(client: () => object, options: Partial<QuickOptions<unknown>> = {}): GuardRig {
   return {
-    isShared: true,
     kind: 'bitmap',
+    lagMs: options.replica === true ? 300 : 0,
     open: async ({ key, name = freshName() } = {}) => {
       const guard = quickGuard<unknown>({ ...options, client: client(), key: key as never, name })
       opened.push(guard)

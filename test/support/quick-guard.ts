@@ -38,7 +38,7 @@ export function quickGuard<Arg = string>({ pace, meddle, ...options }: QuickOpti
     name: freshName(),
     capacity: 1_000,
     errorRate: 0.01,
-    timeout: 1_000,
+    timeout: 5_000,
     ...options,
   })
   const { commands, subscribe } = wanted.connection
