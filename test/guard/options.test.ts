@@ -1,9 +1,12 @@
 // What guards refuse when they are made: with a sentence that names the option.
 
+import { readFileSync } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { describe, expect, it } from 'vitest'
+import { defaultTimeoutMs } from '../../src/guard/guard-options.ts'
 import { memoryGuard, redisGuard } from '../../src/guard/index.ts'
+import { usualPace } from '../../src/guard/pace.ts'
 
 const client = new Redis({ lazyConnect: true })
 const refused = (make: () => unknown) => {
@@ -67,5 +70,21 @@ describe('a guard refuses', () => {
     expect(redis({ client: cluster })).toBe('accepted') // asks masters all the same
     const hiding = new Cluster([{ port: 1 }], { lazyConnect: true, keyPrefix: '{}:' })
     expect(redis({ client: hiding })).toContain('expected a key prefix that does not')
+  })
+})
+
+describe('docs/guard.md', () => {
+  const page = readFileSync(new URL('../../docs/guard.md', import.meta.url), 'utf8')
+
+  it('says the defaults that hold', () => {
+    expect(page).toContain(`| \`timeout\` | \`${defaultTimeoutMs}\` |`)
+    const { noticeMs, repeatMs, writeMs } = usualPace
+    expect(page).toContain(`waits ${noticeMs / 1_000} s, reads`)
+    expect(page).toContain(`taken it within ${writeMs / 1_000} s`)
+    expect(page).toContain(`additions after ${repeatMs.map((ms) => ms / 1_000).join(' and ')} s`)
+  })
+
+  it('describes a wait in which every process has read the record', () => {
+    expect(usualPace.noticeMs).toBeGreaterThan(usualPace.pollMs * 1.25)
   })
 })

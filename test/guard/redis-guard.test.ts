@@ -36,7 +36,8 @@ describe.concurrent.each(majors)('a shared guard by $major', ({ major, Redis }) 
   const clients = clientsOf(() => server, Redis)
   const rig = rigOf(() => clients.make({ keyPrefix: `${major} `, enableAutoPipelining: true }))
   afterAll(() => clients.end())
-  guardCases(() => rig)
+  // The adapter is the same for all of them: what one process does is told of the newest.
+  if (major === newestMajor[0]?.major) guardCases(() => rig)
   sharedGuardCases(() => rig)
 })
 
@@ -44,7 +45,7 @@ describe.concurrent.each(usualFlavours)('a shared guard by $flavour', (flavour) 
   const clients = nodeRedisClients(flavour)
   const rig = rigOf(() => clients.make(server))
   afterAll(() => clients.end())
-  guardCases(() => rig)
+  if (flavour.major === 6) guardCases(() => rig)
   sharedGuardCases(() => rig)
 })
 
