@@ -25,15 +25,7 @@ export function sipKey(bytes: Uint8Array): SipKey {
 /** What a text becomes: four words of 32 bits, in the order of the reference code's 16 bytes. */
 export type Digest = Uint32Array
 
-// One of each for all calls: nothing here ever waits in between.
-let v0l = 0
-let v0h = 0
-let v1l = 0
-let v1h = 0
-let v2l = 0
-let v2h = 0
-let v3l = 0
-let v3h = 0
+// For all calls: nothing here ever waits in between.
 let scratch = new Uint8Array(1_024)
 const encoder = new TextEncoder()
 
@@ -43,90 +35,80 @@ export function sipHashText(text: string, key: SipKey, out: Digest): Digest {
   return sipHash(scratch, utf8(text), key, out)
 }
 
-/** Of the first `length` bytes. */
+/**
+ * Of the first `length` bytes. The round stands in it once, in a loop over the blocks and then the
+ * two endings of three rounds, so that the state stays in the machine's registers.
+ */
 export function sipHash(bytes: Uint8Array, length: number, key: SipKey, out: Digest): Digest {
-  v0l = key.low0 ^ 0x70736575
-  v0h = key.high0 ^ 0x736f6d65
-  v1l = key.low1 ^ 0x6e646f6d ^ 0xee
-  v1h = key.high1 ^ 0x646f7261
-  v2l = key.low0 ^ 0x6e657261
-  v2h = key.high0 ^ 0x6c796765
-  v3l = key.low1 ^ 0x79746573
-  v3h = key.high1 ^ 0x74656462
+  let v0l = key.low0 ^ 0x70736575
+  let v0h = key.high0 ^ 0x736f6d65
+  let v1l = key.low1 ^ 0x6e646f6d ^ 0xee
+  let v1h = key.high1 ^ 0x646f7261
+  let v2l = key.low0 ^ 0x6e657261
+  let v2h = key.high0 ^ 0x6c796765
+  let v3l = key.low1 ^ 0x79746573
+  let v3h = key.high1 ^ 0x74656462
   const whole = length & ~7
-  for (let at = 0; at < whole; at += 8) block(wordAt(bytes, at), wordAt(bytes, at + 4))
-  let low = 0
-  let high = length << 24
-  for (let n = length & 7; n > 0; n--) {
-    const byte = bytes[whole + n - 1]!
-    if (n > 4) high |= byte << (8 * (n - 5))
-    else low |= byte << (8 * (n - 1))
+  const blocks = (whole >>> 3) + 1
+  for (let step = 0; step < blocks + 6; step++) {
+    let low = 0
+    let high = 0
+    if (step < blocks - 1) {
+      low = wordAt(bytes, step << 3)
+      high = wordAt(bytes, (step << 3) + 4)
+    } else if (step === blocks - 1) {
+      high = length << 24
+      for (let n = (length & 7) - 1; n >= 0; n--) {
+        const byte = bytes[whole + n]!
+        if (n > 3) high |= byte << (8 * (n - 4))
+        else low |= byte << (8 * n)
+      }
+    } else if (step === blocks) {
+      v2l ^= 0xee
+    } else if (step === blocks + 3) {
+      out[0] = v0l ^ v1l ^ v2l ^ v3l
+      out[1] = v0h ^ v1h ^ v2h ^ v3h
+      v1l ^= 0xdd
+    }
+    v3l ^= low
+    v3h ^= high
+
+    let sum = (v0l >>> 0) + (v1l >>> 0)
+    let kept = (v0h + v1h + (sum > 0xffffffff ? 1 : 0)) | 0
+    v0h = sum | 0
+    v0l = kept // rotated by 32: the halves change places
+    kept = v1l
+    v1l = ((v1l << 13) | (v1h >>> 19)) ^ v0h
+    v1h = ((v1h << 13) | (kept >>> 19)) ^ v0l
+
+    sum = (v2l >>> 0) + (v3l >>> 0)
+    v2h = (v2h + v3h + (sum > 0xffffffff ? 1 : 0)) | 0
+    v2l = sum | 0
+    kept = v3l
+    v3l = ((v3l << 16) | (v3h >>> 16)) ^ v2l
+    v3h = ((v3h << 16) | (kept >>> 16)) ^ v2h
+
+    sum = (v0l >>> 0) + (v3l >>> 0)
+    v0h = (v0h + v3h + (sum > 0xffffffff ? 1 : 0)) | 0
+    v0l = sum | 0
+    kept = v3l
+    v3l = ((v3l << 21) | (v3h >>> 11)) ^ v0l
+    v3h = ((v3h << 21) | (kept >>> 11)) ^ v0h
+
+    sum = (v2l >>> 0) + (v1l >>> 0)
+    kept = (v2h + v1h + (sum > 0xffffffff ? 1 : 0)) | 0
+    v2h = sum | 0
+    v2l = kept
+    kept = v1l
+    v1l = ((v1l << 17) | (v1h >>> 15)) ^ v2h
+    v1h = ((v1h << 17) | (kept >>> 15)) ^ v2l
+
+    v0l ^= low
+    v0h ^= high
   }
-  block(low, high)
-  v2l ^= 0xee
-  finish(out, 0)
-  v1l ^= 0xdd
-  finish(out, 2)
+  out[2] = v0l ^ v1l ^ v2l ^ v3l
+  out[3] = v0h ^ v1h ^ v2h ^ v3h
   return out
-}
-
-function block(low: number, high: number): void {
-  v3l ^= low
-  v3h ^= high
-  round()
-  v0l ^= low
-  v0h ^= high
-}
-
-function finish(out: Digest, at: number): void {
-  round()
-  round()
-  round()
-  out[at] = v0l ^ v1l ^ v2l ^ v3l
-  out[at + 1] = v0h ^ v1h ^ v2h ^ v3h
-}
-
-function round(): void {
-  let [al, ah, bl, bh] = [v0l, v0h, v1l, v1h]
-  let [cl, ch, dl, dh] = [v2l, v2h, v3l, v3h]
-  let low = (al >>> 0) + (bl >>> 0)
-  ah = (ah + bh + (low > 0xffffffff ? 1 : 0)) | 0
-  al = low | 0
-  let kept = bl
-  bl = ((bl << 13) | (bh >>> 19)) ^ al
-  bh = ((bh << 13) | (kept >>> 19)) ^ ah
-  kept = al
-  al = ah
-  ah = kept
-
-  low = (cl >>> 0) + (dl >>> 0)
-  ch = (ch + dh + (low > 0xffffffff ? 1 : 0)) | 0
-  cl = low | 0
-  kept = dl
-  dl = ((dl << 16) | (dh >>> 16)) ^ cl
-  dh = ((dh << 16) | (kept >>> 16)) ^ ch
-
-  low = (al >>> 0) + (dl >>> 0)
-  ah = (ah + dh + (low > 0xffffffff ? 1 : 0)) | 0
-  al = low | 0
-  kept = dl
-  dl = ((dl << 21) | (dh >>> 11)) ^ al
-  dh = ((dh << 21) | (kept >>> 11)) ^ ah
-
-  low = (cl >>> 0) + (bl >>> 0)
-  ch = (ch + bh + (low > 0xffffffff ? 1 : 0)) | 0
-  cl = low | 0
-  kept = bl
-  bl = ((bl << 17) | (bh >>> 15)) ^ cl
-  bh = ((bh << 17) | (kept >>> 15)) ^ ch
-  v0l = al
-  v0h = ah
-  v1l = bl
-  v1h = bh
-  v2l = ch
-  v2h = cl
-  v3l = dl
-  v3h = dh
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {

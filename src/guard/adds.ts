@@ -20,6 +20,7 @@
 import { chunksOf } from '../core/parts-of.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Digest } from '../core/siphash.ts'
+import { withDeadline } from './deadline.ts'
 import type { Epoch } from './epoch.ts'
 import type { Filter } from './filter.ts'
 import { keepMs, RecentAdds } from './recent-adds.ts'
@@ -179,16 +180,7 @@ export class Adds {
     })
   }
 
-  async #withDeadline<T>(promise: Promise<T>): Promise<T> {
-    const { clock, pace } = this.#filter
-    let cancel = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(pace.writeMs, () => reject(new Error(`no answer in ${pace.writeMs} ms`)))
-    })
-    try {
-      return await Promise.race([promise, late])
-    } finally {
-      cancel()
-    }
+  #withDeadline<T>(promise: Promise<T>): Promise<T> {
+    return withDeadline(this.#filter.clock, this.#filter.pace.writeMs, promise)
   }
 }

@@ -9,7 +9,7 @@ import type { RedisCommands } from '../redis/commands.ts'
 import { digestBytes } from './digest-bytes.ts'
 import { shardKey } from './epoch.ts'
 import type { EpochView } from './epoch-view.ts'
-import { lost, type Asked, type Shelf } from './shelf.ts'
+import { lost, type Asked, type Count, type Shelf } from './shelf.ts'
 
 export class BloomShelf implements Shelf {
   readonly #commands: RedisCommands
@@ -22,10 +22,10 @@ export class BloomShelf implements Shelf {
 
   async ask(view: EpochView, shard: number, digest: Digest): Promise<Asked> {
     const [isThere, has] = await this.#exist(view, shard, [digestBytes([digest])])
-    return isThere === true ? { has: has === true, count: 0 } : 'lost'
+    return isThere === true ? { has: has === true, count: undefined } : 'lost'
   }
 
-  async put(view: EpochView, shard: number, digests: readonly Digest[]): Promise<number> {
+  async put(view: EpochView, shard: number, digests: readonly Digest[]): Promise<Count> {
     return this.#insert(
       view,
       shard,
@@ -33,9 +33,15 @@ export class BloomShelf implements Shelf {
     )
   }
 
-  async count(view: EpochView, shard: number): Promise<number> {
-    const [isThere] = await this.#exist(view, shard, [])
-    return isThere === true ? 0 : lost
+  async count(view: EpochView, shard: number): Promise<Count> {
+    const key = this.#key(view, shard)
+    // The first modules that had filters had no BF.CARD.
+    const [[isThere], count] = await Promise.all([
+      this.#exist(view, shard, []),
+      this.#commands.keyed('BF.CARD', key, []).catch(() => undefined),
+    ])
+    if (isThere !== true) return lost
+    return count === undefined ? undefined : Number(count) - 1
   }
 
   async create(view: EpochView, shard: number, lifeMs: number): Promise<void> {
@@ -50,13 +56,17 @@ export class BloomShelf implements Shelf {
   }
 
   /** Without `NOCREATE` it would make a filter that is not there, empty. */
-  async #insert(view: EpochView, shard: number, items: readonly (Buffer | string)[]) {
+  async #insert(
+    view: EpochView,
+    shard: number,
+    items: readonly (Buffer | string)[],
+  ): Promise<Count> {
     const key = this.#key(view, shard)
     try {
       const reply = await this.#commands.keyed('BF.INSERT', key, ['NOCREATE', 'ITEMS', ...items])
       const refused = (reply as readonly unknown[]).find((one) => one instanceof Error)
       if (refused !== undefined) throw refused
-      return 0
+      return undefined
     } catch (error) {
       if (/\bnot found\b|^WRONGTYPE/i.test((error as Error).message)) return lost
       throw error

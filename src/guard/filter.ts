@@ -14,7 +14,7 @@ import { changedMessage } from './guard-message.ts'
 import type { Pace } from './pace.ts'
 import { RecordKeeper } from './record-keeper.ts'
 import { listedIn, type GuardRecord } from './record.ts'
-import { lost, type Shelf } from './shelf.ts'
+import { lost, type Count, type Shelf } from './shelf.ts'
 
 export interface FilterOptions {
   readonly connection: RedisConnection
@@ -100,7 +100,8 @@ export class Filter {
    * What a shard says that it has, beside what this process had seen when it asked: fewer means that
    * additions were rolled back. Then nobody may be refused by this epoch any more.
    */
-  saw(view: EpochView, seen: { shard: number; count: number; before: number }): void {
+  saw(view: EpochView, seen: { shard: number; count: Count; before: number }): void {
+    if (seen.count === undefined) return
     if (seen.count >= seen.before) return view.saw(seen.shard, seen.count)
     view.lose(seen.shard)
     this.condemn(view.epoch)

@@ -16,6 +16,8 @@ export interface Pace {
   readonly silenceMs: number
   /** How long an addition waits for Redis. */
   readonly writeMs: number
+  /** How long a step of a rebuild waits for Redis. */
+  readonly stepMs: number
   /** How often what Redis did not take is tried again. */
   readonly retryMs: number
   /** How often the bus proves that it is heard; twice that without proof means deaf. */
@@ -31,6 +33,7 @@ export const usualPace: Pace = {
   repeatMs: [5_000, 30_000],
   silenceMs: 1_000,
   writeMs: 2_000,
+  stepMs: 10_000,
   retryMs: 1_000,
   beatMs: 1_000,
 }

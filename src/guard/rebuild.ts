@@ -9,6 +9,7 @@ import { runScript } from '../redis/run-script.ts'
 import { scripts } from '../redis/scripts.generated.ts'
 import type { Adds } from './adds.ts'
 import { hasBloom } from './bloom-shelf.ts'
+import { withDeadline } from './deadline.ts'
 import { builtKey, epochText, newEpoch, shardKey, type Epoch, type EpochKind } from './epoch.ts'
 import type { EpochView } from './epoch-view.ts'
 import type { Filter } from './filter.ts'
@@ -34,9 +35,7 @@ export async function buildEpoch(
   mode: 'first' | 'anew',
 ): Promise<boolean> {
   const { keeper } = filter
-  await keeper.fresh()
-  const kind: EpochKind =
-    !plan.onlyBitmaps && (await hasBloom(filter.commands, filter.name)) ? 'bloom' : 'bitmap'
+  const kind = await inTime(filter, kindFor(filter, plan))
   const epoch = newEpoch(plan, kind, keeper.server)
   const view = filter.viewOf(epoch)
   const builder = new Builder(filter, view, plan)
@@ -56,6 +55,23 @@ export async function buildEpoch(
   } finally {
     builder.end()
     keeper.poll()
+  }
+}
+
+async function kindFor({ keeper, commands, name }: Filter, plan: Plan): Promise<EpochKind> {
+  await keeper.settled()
+  return !plan.onlyBitmaps && (await hasBloom(commands, name)) ? 'bloom' : 'bitmap'
+}
+
+/** One step; a shard's at the most. What fails in Redis is told as such, whatever it was. */
+async function inTime<T>({ clock, pace, name }: Filter, step: Promise<T>): Promise<T> {
+  try {
+    return await withDeadline(clock, pace.stepMs, step)
+  } catch (error) {
+    if (error instanceof BreakwaterError) throw error
+    throw new BreakwaterError('STORE_UNAVAILABLE', `guard ${name}: it cannot be built now`, {
+      cause: error,
+    })
   }
 }
 
@@ -93,14 +109,13 @@ class Builder {
   async open(mode: 'first' | 'anew'): Promise<boolean> {
     const { commands, recordKey, pace } = this.#filter
     for (;;) {
-      const [answer, ms] = (await runScript(commands, scripts.guardOpen, {
-        keys: [recordKey],
-        args: [this.#epoch.id, epochText(this.#epoch), String(pace.builderMs), mode],
-      })) as readonly unknown[]
+      const args = [this.#epoch.id, epochText(this.#epoch), String(pace.builderMs), mode]
+      const opened = runScript(commands, scripts.guardOpen, { keys: [recordKey], args })
+      const [answer, ms] = (await inTime(this.#filter, opened)) as readonly unknown[]
       switch (String(answer)) {
         case 'ok':
           this.#beatLater()
-          await this.#filter.keeper.fresh()
+          await inTime(this.#filter, this.#filter.keeper.fresh())
           return true
         case 'exists':
           return false
@@ -124,7 +139,7 @@ class Builder {
     for await (const some of batches) {
       this.#check()
       if (collected === undefined) {
-        await adds.writeTo(this.#epoch, some)
+        await inTime(this.#filter, adds.writeTo(this.#epoch, some))
         continue
       }
       for (const text of some) {
@@ -151,23 +166,25 @@ class Builder {
     await this.#eachShard(async (shard) => {
       await commands.keyed('PERSIST', shardKey(name, this.#epoch.id, shard), [])
       const count = await shelf.count(this.#view, shard)
-      if (count < this.#counts[shard]! || this.#view.isLost(shard)) throw this.#gone()
+      const isWhole = count === undefined || count >= this.#counts[shard]!
+      if (!isWhole || this.#view.isLost(shard)) throw this.#gone()
+      this.#filter.saw(this.#view, { shard, count, before: 0 })
     })
-    await keeper.fresh()
+    await inTime(this.#filter, keeper.settled())
     if (this.#epoch.server !== keeper.server) throw this.#gone()
     this.#check()
-    const flipped = await runScript(commands, scripts.guardFlip, {
-      keys: [recordKey],
-      args: [this.#epoch.id, this.#plan.channel, changedMessage(name)],
-    })
-    if (Number(flipped) !== 1) throw this.#gone()
-    await commands.keyed('SET', builtKey(name), ['1'])
-    await keeper.fresh()
+    const args = [this.#epoch.id, this.#plan.channel, changedMessage(name)]
+    const flipped = runScript(commands, scripts.guardFlip, { keys: [recordKey], args })
+    if (Number(await inTime(this.#filter, flipped)) !== 1) throw this.#gone()
+    await inTime(this.#filter, commands.keyed('SET', builtKey(name), ['1']))
+    await inTime(this.#filter, keeper.fresh())
   }
 
   /** Where it is not what is being built, it is in force (and only the answer was lost), or expires. */
   async abandon(): Promise<void> {
-    if (await this.#filter.abandon(this.#epoch)) await this.drop()
+    const { clock, pace } = this.#filter
+    const abandoned = withDeadline(clock, pace.stepMs, this.#filter.abandon(this.#epoch))
+    if (await abandoned.catch(() => false)) await this.drop()
   }
 
   async drop(): Promise<void> {
@@ -212,7 +229,7 @@ class Builder {
   }
 
   #eachShard(run: (shard: number) => Promise<unknown>): Promise<void> {
-    return this.#filter.eachShard(this.#epoch, run)
+    return this.#filter.eachShard(this.#epoch, (shard) => inTime(this.#filter, run(shard)))
   }
 
   #gone(): BreakwaterError {

@@ -76,6 +76,16 @@ export class RecordKeeper {
     return this.#sharedRead
   }
 
+  /** The same, with the certainty who has answered: on a connection that still stands. */
+  async settled(): Promise<GuardRecord> {
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const { connection } = this
+      const record = await this.fresh()
+      if (connection === this.connection && this.isIdentified) return record
+    }
+    throw new Error('the connection does not last')
+  }
+
   /** Reads it now and from then on again and again. */
   poll(): void {
     if (this.#closed || this.#polling) return

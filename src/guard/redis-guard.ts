@@ -70,7 +70,12 @@ export class RedisGuard<Arg> implements GuardPort<Arg> {
     const known = this.#know(text)
     if (known !== undefined) return known
     const view = this.#filter.current
-    return view === undefined ? true : this.#asks.ask(view, text)
+    if (view === undefined) return true
+    try {
+      return await this.#asks.ask(view, text)
+    } catch {
+      return true // a client that throws where it should reject
+    }
   }
 
   async add(arg: Arg): Promise<void> {

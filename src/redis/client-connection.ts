@@ -7,7 +7,7 @@ import { BreakwaterError, describe } from '../core/errors.ts'
 import type { RedisCommands, RedisConnection } from './commands.ts'
 import { busOfCluster, busOfOne } from './ioredis-bus-sources.ts'
 import { checkShape, readsFromReplica } from './ioredis-check.ts'
-import { isCluster } from './ioredis-client.ts'
+import { isCluster, prefixText } from './ioredis-client.ts'
 import { ioredisClusterCommands } from './ioredis-cluster-commands.ts'
 import { ioredisCommands } from './ioredis-commands.ts'
 import { ownBus as ioredisBus } from './ioredis-own-bus.ts'
@@ -16,6 +16,7 @@ import { clusterCommands } from './node-redis-cluster.ts'
 import { ownBus as nodeRedisBus } from './node-redis-own-bus.ts'
 import { sentinelCommands } from './node-redis-sentinel.ts'
 import { singleCommands } from './node-redis-single.ts'
+import { hidesHashTag } from './slots.ts'
 
 /** `option`: what the user calls it. Throws `INVALID_OPTION` when it is no such client. */
 export function connectionOf(option: string, value: unknown): RedisConnection {
@@ -30,6 +31,7 @@ function byIoredis(option: string, value: object): RedisConnection {
   const client = checkShape(option, value)
   if (readsFromReplica(client)) throw fromReplica(option)
   if (isCluster(client)) {
+    refuseHidden(option, prefixText(client.options.keyPrefix))
     return {
       commands: ioredisClusterCommands(client),
       subscribe: ioredisBus(() => busOfCluster(client)),
@@ -46,7 +48,9 @@ function byNodeRedis(option: string, value: object): RedisConnection {
     if (isPubSubActive && options?.RESP !== 3) throw subscribed(option)
     if (options?.readonly === true) throw fromReplica(option)
   }
-  return { commands: commandsOf(checked), subscribe: nodeRedisBus(checked) }
+  const commands = commandsOf(checked)
+  if (checked.kind === 'cluster') refuseHidden(option, commands.keyPrefix)
+  return { commands, subscribe: nodeRedisBus(checked) }
 }
 
 function commandsOf(checked: NodeRedisClient): RedisCommands {
@@ -58,6 +62,12 @@ function commandsOf(checked: NodeRedisClient): RedisCommands {
     case 'sentinel':
       return sentinelCommands(checked.client, false)
   }
+}
+
+/** With such a prefix keys that belong together lie in different slots. */
+function refuseHidden(option: string, keyPrefix: string): void {
+  if (!hidesHashTag(keyPrefix)) return
+  throw refuse(`${option}: expected a key prefix that does not begin its braces with {}`, keyPrefix)
 }
 
 function subscribed(option: string): BreakwaterError {

@@ -22,6 +22,7 @@ export type KeyedCommand =
   | 'BF.RESERVE'
   | 'BF.INSERT'
   | 'BF.MEXISTS'
+  | 'BF.CARD'
 
 export interface ScriptCall {
   readonly keys: readonly string[]

@@ -88,7 +88,7 @@ describe('docs/reliability.md', () => {
 
 describe('links between the pages', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'docs/options.md', 'docs/errors.md'].concat(
-    ['how-it-works', 'reliability', 'testing', 'codecs', 'glossary', 'dependencies'].map(
+    ['how-it-works', 'reliability', 'testing', 'codecs', 'glossary', 'dependencies', 'guard'].map(
       (name) => `docs/${name}.md`,
     ),
   )

@@ -9,9 +9,9 @@ import { systemClock } from '../../src/system-clock.ts'
 
 export const quickPace: Pace = {
   ...usualPace,
-  pollMs: 100,
+  pollMs: 40,
   graceMs: 400,
-  noticeMs: 150,
+  noticeMs: 60,
   builderMs: 1_000,
   repeatMs: [300, 900],
   silenceMs: 200,
@@ -38,7 +38,7 @@ export function quickGuard<Arg = string>({ pace, meddle, ...options }: QuickOpti
     name: freshName(),
     capacity: 1_000,
     errorRate: 0.01,
-    timeout: 1_000,
+    timeout: 5_000,
     ...options,
   })
   const { commands, subscribe } = wanted.connection
