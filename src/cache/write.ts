@@ -172,7 +172,7 @@ export async function set(
   engine.writes.outdate(key, stamp, 'write')
   const write = engine.writes.begin(key, stamp)
   const { trust } = engine.hearing
-  const { tick } = engine.tags
+  const { tick, highest: knownThen } = engine.tags
   let copy: Copied | undefined
   const keepIt = (provisional: boolean): void => {
     if (write.outdated || copy?.type !== 'copied' || !usesMemory(engine, rules)) return
@@ -193,7 +193,6 @@ export async function set(
   try {
     copy = copying instanceof Promise ? await copying : copying
     if (copy.type === 'unstorable') return unstorable(copy.path)
-    const knownThen = engine.tags.highest
     const current = toStore ? currentTags(engine) : undefined
     if (current !== undefined) await current.catch(() => {})
     const packing = toStore ? packed(engine, rules, key, payload!) : undefined
@@ -209,6 +208,10 @@ export async function set(
       await inStore(engine, [key], 'invalidate', async () => {
         const stowing = stowed(engine, key, packedBody!, life.lifeMs)
         const body = stowing instanceof Promise ? await stowing : stowing
+        if (write.undone) {
+          unstow(engine, key, body)
+          return removed(engine, key, stamp)
+        }
         const frame = (): Uint8Array =>
           frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), body)
         await written(engine, key, { frame, body, lifeMs: life.lifeMs, write })

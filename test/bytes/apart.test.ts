@@ -198,6 +198,18 @@ describe.each(bothClients)('with $library', ({ open }) => {
     await vi.waitFor(async () => expect(await bodies()).toEqual([]))
   })
 
+  it('that is set, and invalidated before it has been sent, is gone', async () => {
+    const [one, two] = [await process(), await process({ memory: false })]
+    const [a, b] = [define(one, async () => 'newer'), define(two, async () => 'newer')]
+    const setting = a.set('x', big)
+    while ((await bodies()).length === 0) await new Promise((soon) => setTimeout(soon, 1))
+    await a.invalidate('x')
+    expect(await a.get('x')).toBe('newer')
+    await setting
+    expect(await b.get('x')).toBe('newer')
+    await vi.waitFor(async () => expect(await bodies()).toEqual([]))
+  })
+
   it('is given to those who waited for it elsewhere', async () => {
     const [one, two] = [await process(), await process()]
     let loads = 0
