@@ -103,24 +103,33 @@ export function copied(
   owner: Owner,
 ): Copied | Promise<Copied> {
   const { rules } = owner
-  if (payload === undefined || rules.values === 'share' || isScalar(value)) return copy(value)
+  if (payload === undefined || rules.values === 'share' || isScalar(value)) return asItIs(value)
   const { codec } = rules
   if (isBig(payload.length)) {
     return engine
       .turn()
       .then(() => copyLater(engine, payload, { ...owner, codec }))
-      .then(copy, unstorable)
+      .then(asItIs, unstorable)
   }
   try {
-    return copy(decoded(payload, rules, codec))
+    return asItIs(decoded(payload, rules, codec))
   } catch (error) {
     return unstorable(error)
   }
 }
 
-function copy(value: unknown): Copied {
+export function asItIs(value: unknown): Copied {
   return { type: 'copied', value }
 }
+
+/** So many that they are not to be touched in one go, and no more than may be stored. */
+export function isManyBytes(value: unknown, { maxBytes }: EntryRules): boolean {
+  if (!Buffer.isBuffer(value)) return false
+  return value.length >= roomyBytes && value.length + encodedMore <= maxBytes
+}
+
+/** What a codec adds to bytes, and more. */
+const encodedMore = 64
 
 /** What a payload becomes. */
 export function decoded(payload: Uint8Array, rules: EntryRules, codec: CodecPort): unknown {

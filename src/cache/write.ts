@@ -24,7 +24,8 @@ import { packed } from './pack.ts'
 import type { Change } from './outbox.ts'
 import { currentTags, settleKeys } from './tag-changes.ts'
 import { tagsOf } from './tags-of.ts'
-import { copied, encoded, frameOf, keptPayload, type Copied } from './values.ts'
+import { asItIs, copied, encoded, frameOf, isManyBytes } from './values.ts'
+import { keptPayload, roomFor, type Copied } from './values.ts'
 import type { PendingWrite } from './writes.ts'
 
 export interface ChangeHow {
@@ -117,9 +118,10 @@ export async function set(
     throw new BreakwaterError('UNSTORABLE', `${key} cannot be stored: ${path}`, { key })
   }
   const owner = { name, key, rules }
-  const made = encoded(engine, value, owner, toStore)
-  if (made.type === 'unstorable') return unstorable(made.path)
-  const { payload, size } = made
+  // Many bytes can be stored whatever they are: encoded when there is room for them, see below.
+  const room = isManyBytes(value, rules) ? roomFor(engine, value, owner) : undefined
+  let made = room === undefined ? encoded(engine, value, owner, toStore) : undefined
+  if (made?.type === 'unstorable') return unstorable(made.path)
   const invalidated = (): Promise<void> =>
     change(engine, [key], { what: 'invalidate' }, source.counters)
   let negative: boolean
@@ -135,12 +137,12 @@ export async function set(
     return invalidated()
   }
   // Of a big value it comes later: the change holds from the call on.
-  const copying = copied(engine, value, payload, owner)
-  if (!(copying instanceof Promise) && copying.type === 'unstorable') {
+  const copying = made && copied(engine, value, made.payload, owner)
+  if (copying !== undefined && !(copying instanceof Promise) && copying.type === 'unstorable') {
     return unstorable(copying.path)
   }
   if (rules.schema !== undefined && !negative) {
-    const checking = after(copying, (copy) =>
+    const checking = after(copying ?? asItIs(value), (copy) =>
       copy.type === 'unstorable' ? copy : misfitOf(engine, owner, copy.value),
     )
     const found = checking instanceof Promise ? await checking : checking
@@ -175,14 +177,15 @@ export async function set(
   const { tick, highest: knownThen } = engine.tags
   let copy: Copied | undefined
   const keepIt = (provisional: boolean): void => {
-    if (write.outdated || copy?.type !== 'copied' || !usesMemory(engine, rules)) return
+    if (write.outdated || !usesMemory(engine, rules)) return
+    if (copy?.type !== 'copied' || made?.type !== 'storable') return
     const entry = newEntry(engine, rules, {
       head,
       value: copy.value,
       meta: undefined,
-      payload: keptPayload(value, payload, rules),
+      payload: keptPayload(value, made.payload, rules),
       codec: rules.codec,
-      size,
+      size: made.size,
       now,
       trust,
       tick,
@@ -191,7 +194,14 @@ export async function set(
     keep(engine, key, entry)
   }
   try {
-    copy = copying instanceof Promise ? await copying : copying
+    if (made === undefined) {
+      await room
+      made = encoded(engine, value, owner, toStore)
+      if (made.type === 'unstorable') return unstorable(made.path)
+    }
+    const { payload } = made
+    const late = copying ?? copied(engine, value, payload, owner)
+    copy = late instanceof Promise ? await late : late
     if (copy.type === 'unstorable') return unstorable(copy.path)
     const current = toStore ? currentTags(engine) : undefined
     if (current !== undefined) await current.catch(() => {})

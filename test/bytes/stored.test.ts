@@ -230,7 +230,13 @@ describe('a frame that is', () => {
       name: 'compressed by what is not known here',
       why: 'compression',
       forge: ({ head, payload }) =>
-        packFrame(head, { ...plainBody(1, payload), compression: 99 }, crc),
+        packFrame(head, { ...plainBody(1, payload), compression: 60 }, crc),
+    },
+    {
+      name: 'said to lie apart, where nothing can',
+      why: 'body',
+      forge: ({ head, payload }) =>
+        packFrame(head, { ...plainBody(1, payload), isApart: true }, crc),
     },
     {
       name: 'of a codec that is not known here',
