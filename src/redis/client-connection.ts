@@ -29,7 +29,6 @@ export function connectionOf(option: string, value: unknown): RedisConnection {
 
 function byIoredis(option: string, value: object): RedisConnection {
   const client = checkShape(option, value)
-  if (readsFromReplica(client)) throw fromReplica(option)
   if (isCluster(client)) {
     refuseHidden(option, prefixText(client.options.keyPrefix))
     return {
@@ -37,6 +36,7 @@ function byIoredis(option: string, value: object): RedisConnection {
       subscribe: ioredisBus(() => busOfCluster(client)),
     }
   }
+  if (readsFromReplica(client)) throw fromReplica(option)
   if (client.mode === 'subscriber') throw subscribed(option)
   return { commands: ioredisCommands(client), subscribe: ioredisBus(() => busOfOne(client)) }
 }

@@ -15,12 +15,13 @@ import { isWrongType } from './refusal.ts'
 export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
   const direct = withoutAutoPipelining(cluster)
   const byOwnMethod = byMethod(cluster, direct)
+  const isScaled = readsFromReplica(cluster)
   const get = (key: string) => cluster.getBuffer.call(direct, key)
   const named = (server: string) => cluster.nodes('all').filter((node) => nameOf(node) === server)
   return {
     db: 0,
     keyPrefix: prefixText(cluster.options.keyPrefix),
-    fromReplica: readsFromReplica(cluster),
+    fromReplica: isScaled,
     get ready() {
       return cluster.status === 'ready'
     },
@@ -59,8 +60,11 @@ export function ioredisClusterCommands(cluster: IoredisCluster): RedisCommands {
       }))
       return sendMany(cluster, commands)
     },
-    keyed: (command, key, args) =>
-      byOwnMethod(command, key, args) ?? byNameAtMaster(cluster, { command, key, args }),
+    keyed: (command, key, args) => {
+      // `scaleReads` would have a replica answer what the client knows to be a read.
+      const ask = isScaled && reads.has(command) ? undefined : byOwnMethod(command, key, args)
+      return ask ?? byNameAtMaster(cluster, { command, key, args })
+    },
     watch: (onReady) => watchReady(cluster, onReady),
     connect: (onFault) => connectLazy(cluster, onFault),
   }
@@ -93,6 +97,8 @@ function lostServer(cluster: IoredisCluster, name: string): RedisServer {
   }
   return { name, publish: refuse, time: refuse, info: refuse, reconnect: () => {} }
 }
+
+const reads: ReadonlySet<KeyedCommand> = new Set(['BITFIELD_RO', 'GETRANGE', 'HGET', 'EXISTS'])
 
 /** Follows no redirection: it asks who has which slot now, and fails. */
 async function byNameAtMaster(

@@ -22,7 +22,7 @@ const bloomModule = process.env['BREAKWATER_BLOOM_MODULE'] ?? ''
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startRedisCluster({
-    replicas: 0,
+    replicas: 1,
     args: bloomModule === '' ? [] : ['--loadmodule', bloomModule],
   })
 })
@@ -99,3 +99,24 @@ describe.concurrent.each(usualFlavours.slice(1))(
     clusterCases(() => rig)
   },
 )
+
+it('a guard by a client that reads from replicas asks masters, where nothing lags', async () => {
+  const clients = clusterClientsOf(() => cluster, newestMajor[0]!.Cluster)
+  const rig = rigOf(async () => clients.make({ scaleReads: 'slave' }))
+  const guard = await rig.open()
+  const masters = new Set((await cluster.masters()).map(({ port }) => port))
+  const replicas = cluster.nodes.filter(({ port }) => !masters.has(port))
+  expect(replicas).toHaveLength(1)
+  for (const replica of replicas) await replica.ask('CONFIG', 'RESETSTAT')
+  await guard.rebuild(ids(0, 500))
+  for (const id of ids(500, 540)) {
+    await guard.add(id)
+    expect(await refusedOf(guard, [id])).toEqual([])
+  }
+  expect((await refusedOf(guard, ids(2_000, 3_000))).length).toBeGreaterThan(950)
+  for (const replica of replicas) {
+    const stats = String(await replica.ask('INFO', 'commandstats'))
+    expect(stats).not.toMatch(/cmdstat_(bitfield_ro|hget|getrange):/)
+  }
+  clients.end()
+})

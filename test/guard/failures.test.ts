@@ -3,7 +3,7 @@
 
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { endsByItself } from '../support/guard-process.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { freshName, quickGuard, type QuickOptions } from '../support/quick-guard.ts'
@@ -200,8 +200,10 @@ describe('a rebuild', () => {
     const guard = open({ name })
     await guard.rebuild(ids(0, 20))
     expect(await refusedOf(guard, ids(0, 20))).toEqual([])
-    await sleep(1_000)
-    expect(await server.ask('KEYS', `bw-guard:{${name}:*:0}`)).toHaveLength(1)
+    await vi.waitFor(
+      async () => expect(await server.ask('KEYS', `bw-guard:{${name}:*:0}`)).toHaveLength(1),
+      10_000,
+    )
   })
 
   it('ends in time when Redis is frozen, and the next one is not held up by it', async () => {

@@ -10,9 +10,9 @@ import { systemClock } from '../../src/system-clock.ts'
 export const quickPace: Pace = {
   ...usualPace,
   pollMs: 40,
-  graceMs: 400,
+  graceMs: 1_000,
   noticeMs: 60,
-  builderMs: 1_000,
+  builderMs: 3_000,
   repeatMs: [300, 900],
   silenceMs: 200,
   retryMs: 100,
