@@ -17,7 +17,8 @@ Names: ${[...benchmarks.keys()].join(', ')}; without any, all in turn.
   --rate N      requests per second, where they come by schedule (outage)
   --json        figures as JSON on stdout, and nothing else there
   --save        keep the figures in bench/results/, and write the pages made from them
-  --docs        write bench/RESULTS.md and the README's table from what is kept
+  --docs        write bench/RESULTS.md and the tables of README.md and docs/choosing-a-codec.md
+                from what is kept
   --check-docs  exit with 1 if these pages say something else
 `
 

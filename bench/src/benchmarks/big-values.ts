@@ -32,7 +32,7 @@ interface Bare {
   readonly results: BigResult[]
 }
 
-export async function bigValues({ quick, runs = quick ? 2 : 9, say }: Setting): Promise<Report> {
+export async function bigValues({ quick, runs = quick ? 1 : 5, say }: Setting): Promise<Report> {
   const all: Found[] = bigClients.flatMap((client) =>
     bigKinds.map((kind) => ({
       client,
@@ -160,17 +160,24 @@ function budgetsOf({ client, kind, by, isStored }: Found): Budget[] {
 
 /** Each event, and each trouble, once per row, with how often it came. */
 function notesOf(all: readonly Found[]): string[] {
-  const notes = new Map<string, number>()
+  const notes: string[] = []
   for (const { client, kind, by } of all) {
     for (const step of steps) {
-      for (const { slow, trouble } of by[step]) {
-        const events = slow.map(({ name, operation }) => `slowCodec of ${name}, ${operation}`)
-        for (const event of [...events, ...trouble.map(inOneLine)]) {
-          const note = `${titles[kind]}, ${client}, ${step}: ${event}`
-          notes.set(note, (notes.get(note) ?? 0) + 1)
-        }
+      const what = `${titles[kind]}, ${client}, ${step}`
+      const told = by[step].flatMap(({ slow }) => slow)
+      for (const operation of new Set(told.map((it) => it.operation))) {
+        const these = told.filter((it) => it.operation === operation)
+        const ms = writeSpread(spread(these.map((it) => it.ms)), 'ms')
+        const [{ name, bytes } = { name: '', bytes: 0 }] = these
+        notes.push(
+          `- ${what}: \`slowCodec\` of \`${name}\`, ${operation}, ${bytes} bytes, ${ms} ms, told ${these.length} times`,
+        )
+      }
+      const trouble = by[step].flatMap((it) => it.trouble.map(inOneLine))
+      for (const it of new Set(trouble)) {
+        notes.push(`- ${what}: ${it}: ${trouble.filter((one) => one === it).length} times`)
       }
     }
   }
-  return notes.size === 0 ? [] : [[...notes].map(([note, n]) => `- ${note}: ${n}`).join('\n')]
+  return notes.length === 0 ? [] : [notes.join('\n')]
 }

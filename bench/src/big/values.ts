@@ -8,7 +8,9 @@ const bufferBytes = 10_000_000
 const pageCount = 3_800
 const productsPerPage = 20
 
-export function bigValue(kind: BigKind): Buffer | readonly ProductPage[] {
+export type Big = Buffer | readonly ProductPage[]
+
+export function bigValue(kind: BigKind): Big {
   const random = randomFrom(7)
   if (kind === 'pages') {
     return Array.from({ length: pageCount }, () => pageOf(random, productsPerPage))
