@@ -88,9 +88,16 @@ describe('docs/reliability.md', () => {
 
 describe('links between the pages', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'docs/options.md', 'docs/errors.md'].concat(
-    ['how-it-works', 'reliability', 'testing', 'codecs', 'glossary', 'dependencies', 'guard'].map(
-      (name) => `docs/${name}.md`,
-    ),
+    [
+      'how-it-works',
+      'reliability',
+      'testing',
+      'codecs',
+      'choosing-a-codec',
+      'glossary',
+      'dependencies',
+      'guard',
+    ].map((name) => `docs/${name}.md`),
   )
   it.each(pages)('of %s lead somewhere', (from) => {
     const at = new URL(`../../${from}`, import.meta.url)

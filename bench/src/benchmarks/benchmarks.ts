@@ -2,6 +2,8 @@
 
 import type { Benchmark } from '../measure/report.ts'
 import { batch } from './batch.ts'
+import { bigValues } from './big-values.ts'
+import { codecs } from './codecs.ts'
 import { coldHerd } from './cold-herd.ts'
 import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
@@ -27,4 +29,6 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['memory', memory],
   ['outage', outage],
   ['overload', overload],
+  ['codecs', codecs],
+  ['big-values', bigValues],
 ])

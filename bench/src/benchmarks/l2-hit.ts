@@ -6,6 +6,7 @@ import {
   contenderOf,
   otherCodecs,
   oursByClient,
+  oursUncompressed,
   peers,
 } from '../contenders/contenders.ts'
 import type { Contender } from '../contenders/contender.ts'
@@ -34,7 +35,7 @@ export async function l2Hit({ quick, runs = quick ? 1 : 2, say }: Setting): Prom
     ? ['1 KB, 200 keys']
     : ['1 KB, 200 keys', '50 KB, 200 keys', '1 KB, 1 key', '50 KB, 1 key']
   const all = await run(cells, [...oursByClient, ...peers, ...(quick ? [] : otherCodecs)])
-  const more = await run(['5 KB, 200 keys'], oursByClient)
+  const more = await run(['5 KB, 200 keys'], [...oursByClient, oursUncompressed])
   const tableOf = (cell: string, outcome: PairOutcome) => {
     const title = `${cell}, 64 callers`
     return pairTable(

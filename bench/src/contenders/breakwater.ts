@@ -4,14 +4,20 @@ import { createCache, type Store } from 'breakwater'
 import { connectIoredis, connectNodeRedis } from './connect.ts'
 import type { ClientName, Id, Opened, Setting } from './contender.ts'
 
-export async function open(client: ClientName, setting: Setting): Promise<Opened> {
+export async function open(
+  client: ClientName,
+  setting: Setting,
+  compress?: false,
+): Promise<Opened> {
   const { tiers, maxEntries } = setting
   const shared = tiers === 'memory' ? undefined : await storeOn(client, setting.url)
   const cache = createCache({
-    namespace: 'bench',
+    // Two in one process must not read each other's frames.
+    namespace: compress === false ? 'bench-uncompressed' : 'bench',
     store: shared?.store,
     memory: tiers === 'redis' ? false : { maxEntries, maxBytes: '256MiB' },
     storeTimeout: setting.patient ? '5s' : undefined,
+    compress,
     ttl: setting.ttlMs,
     staleWhileRevalidate: setting.staleMs,
   })

@@ -107,6 +107,13 @@ export const oursByClient: readonly Contender[] = [
   breakwater('redis5'),
 ]
 
+/** What compression costs a hit that is large enough for it. */
+export const oursUncompressed: Contender = {
+  ...ours,
+  name: 'breakwater, compress: false',
+  open: async (setting) => (await import('./breakwater.ts')).open('ioredis5', setting, false),
+}
+
 /** The caches that breakwater is compared with. */
 export const peers: readonly Contender[] = [
   bentocache,
@@ -132,7 +139,7 @@ export const otherCodecs: readonly Contender[] = [
   bareRedis('redis5', 'JSON'),
 ]
 
-const all = [...oursByClient, ...peers, ...bases, ...otherCodecs, lru]
+const all = [...oursByClient, oursUncompressed, ...peers, ...bases, ...otherCodecs, lru]
 
 export function contenderOf(name: string): Contender {
   const found = all.find((contender) => contender.name === name)

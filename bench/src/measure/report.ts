@@ -49,6 +49,8 @@ export interface Budget {
   readonly budget: string
   readonly measured: string
   readonly met: boolean
+  /** A promise of the documentation: where it is missed, the run exits with 1. */
+  readonly must?: boolean
 }
 
 /** How much is asked of a benchmark. */

@@ -1,6 +1,7 @@
 // The pages that are made from the kept results: written, or compared with what is there.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { withCodecTables } from './codec-tables.ts'
 import { readKept, type Kept } from './kept.ts'
 import { withTable } from './readme-table.ts'
 import { resultsPage } from './results-page.ts'
@@ -29,6 +30,7 @@ function pages(names: Iterable<string>): Page[] {
     if (kept !== undefined) all.set(name, kept)
   }
   const readme = new URL('../../../README.md', import.meta.url)
+  const codecs = new URL('../../../docs/choosing-a-codec.md', import.meta.url)
   return [
     {
       name: 'bench/RESULTS.md',
@@ -36,5 +38,10 @@ function pages(names: Iterable<string>): Page[] {
       text: resultsPage(all),
     },
     { name: 'README.md', file: readme, text: withTable(readFileSync(readme, 'utf8'), all) },
+    {
+      name: 'docs/choosing-a-codec.md',
+      file: codecs,
+      text: withCodecTables(readFileSync(codecs, 'utf8'), all),
+    },
   ]
 }

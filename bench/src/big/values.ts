@@ -1,0 +1,21 @@
+// The two big values, the same in every process.
+
+import { pageOf, type ProductPage } from '../codecs/payloads.ts'
+import { randomFrom } from '../codecs/random.ts'
+import type { BigKind } from './plan.ts'
+
+const bufferBytes = 10_000_000
+const pageCount = 3_800
+const productsPerPage = 20
+
+export type Big = Buffer | readonly ProductPage[]
+
+export function bigValue(kind: BigKind): Big {
+  const random = randomFrom(7)
+  if (kind === 'pages') {
+    return Array.from({ length: pageCount }, () => pageOf(random, productsPerPage))
+  }
+  const bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(random.upTo(2 ** 32), at)
+  return bytes
+}
