@@ -134,17 +134,15 @@ export async function set(
     callbackFailed(engine, { name, key }, callback, error)
     return invalidated()
   }
-  // Of a big value it comes later: the change holds from the call on.
-  const copying = copied(engine, value, payload, owner)
+  // Of a big value, and where a schema takes its time, it comes later: the change holds from the call on.
+  const copying = after(copied(engine, value, payload, owner), (made) => {
+    if (made.type === 'unstorable' || negative) return made
+    return after(misfitOf(engine, owner, made.value, rules.loadTimeoutMs), (found): Copied => {
+      return found === undefined ? made : { type: 'unstorable', path: found.path }
+    })
+  })
   if (!(copying instanceof Promise) && copying.type === 'unstorable') {
     return unstorable(copying.path)
-  }
-  if (rules.schema !== undefined && !negative) {
-    const checking = after(copying, (copy) =>
-      copy.type === 'unstorable' ? copy : misfitOf(engine, owner, copy.value),
-    )
-    const found = checking instanceof Promise ? await checking : checking
-    if (found !== undefined) return unstorable(found.path)
   }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
   if (ttlMs === 0) return invalidated()
@@ -209,6 +207,12 @@ export async function set(
       await inStore(engine, [key], 'invalidate', async () => {
         const stowing = stowed(engine, key, packedBody!, life.lifeMs)
         const body = stowing instanceof Promise ? await stowing : stowing
+        const turn = engine.writes.turn(key, write)
+        if (turn !== undefined) await turn
+        if (write.undone) {
+          unstow(engine, key, body)
+          return removed(engine, key, stamp)
+        }
         const frame = (): Uint8Array =>
           frameOf(storeHead({ ...head, asOf }, engine.hearing.offsetMs), body)
         await written(engine, key, { frame, body, lifeMs: life.lifeMs, write })
@@ -244,10 +248,12 @@ async function written(
   const { clock, hearing, storeTimeoutMs } = engine
   const { lifeMs, write } = what
   const { id: stamp } = write
-  const result = await engine.store!.call('write', key, (session) => {
+  const answer = engine.store!.call('write', key, (session) => {
     const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
     return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
   })
+  engine.writes.sent(write)
+  const result = await answer
   if (result !== 'ok') unstow(engine, key, what.body)
   if (result === 'late') {
     const text = `${key}: the write reached the store too late`

@@ -230,7 +230,7 @@ describe('a frame that is', () => {
       name: 'compressed by what is not known here',
       why: 'compression',
       forge: ({ head, payload }) =>
-        packFrame(head, { ...plainBody(1, payload), compression: 99 }, crc),
+        packFrame(head, { ...plainBody(1, payload), compression: 35 }, crc),
     },
     {
       name: 'of a codec that is not known here',
