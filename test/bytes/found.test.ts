@@ -295,6 +295,25 @@ describe('on a real Redis', () => {
     expect(await admin.pttl(body!)).toBeGreaterThan(0)
   })
 
+  it('a body ends with its frame when that was expired, too', async () => {
+    const cache = await process()
+    const file = cache.define({
+      name: 'file',
+      load: async (_: string) => big,
+      ttl: '10m',
+      staleIfError: '30s',
+    })
+    await file.get('x')
+    await cache.idle()
+    await file.expire('x')
+    const [frame] = await admin.keys('*{r:file:x}:v')
+    const [body] = await bodies()
+    expect(await admin.pttl(frame!)).toBeLessThanOrEqual(30_000)
+    expect(await admin.pttl(body!)).toBeLessThanOrEqual(90_000)
+    expect(await admin.pttl(body!)).toBeGreaterThan(60_000)
+    expect(await file.get('x')).toHaveLength(big.length)
+  })
+
   it('a big set that was invalidated while its pieces were put is never seen (I3)', async () => {
     let go = (): void => {}
     const gate = new Promise<void>((resolve) => (go = resolve))
