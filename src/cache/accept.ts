@@ -8,7 +8,7 @@ import type { Answer, Engine, Flying, Work } from './engine.ts'
 import { Entry } from './entry.ts'
 import { lookUpTags } from './tag-changes.ts'
 import { takeIn } from './take-in.ts'
-import { unpack, type Unpacked, type Unread } from './unpack.ts'
+import { isOutOfReach, unpack, type Unpacked, type Unread } from './unpack.ts'
 
 export interface Got {
   readonly unpacked: Unpacked | Unread | Promise<Unpacked | Unread>
@@ -56,6 +56,7 @@ export function accept(
   const { key, source } = target
   const { outdated } = flight
   const { unpacked, trust } = got
+  if (unpacked.type === 'unread' && isOutOfReach(engine, key, unpacked)) return undefined
   const entry = takeIn(engine, source, unpacked, { key, known: work.known, trust, outdated })
   if (!(entry instanceof Entry)) {
     if (entry.why === 'unknown') return { lookUp: entry.labels }

@@ -21,7 +21,8 @@ export function stowed(
 ): Body | Promise<Body> {
   const bodies = engine.store?.session.bodies
   if (bodies === undefined || body.payload.length <= apartBytes) return body
-  return stow(engine, key, { body, bodies, lifeMs })
+  // Whole: the store takes the piece, and then refuses the expiry that is none.
+  return stow(engine, key, { body, bodies, lifeMs: Math.ceil(lifeMs) })
 }
 
 async function stow(
@@ -33,11 +34,17 @@ async function stow(
   const { payload } = body
   const id = engine.newToken()
   let sum = 0
-  await inPieces(payload.length, async (at, length) => {
-    const bytes = payload.subarray(at, at + length)
-    sum = crc(bytes, sum)
-    await engine.store!.call('body', key, () => bodies.put(key, { id, at, bytes, lifeMs }))
-  })
+  try {
+    await inPieces(payload.length, async (at, length) => {
+      const bytes = payload.subarray(at, at + length)
+      sum = crc(bytes, sum)
+      await engine.store!.call('body', key, () => bodies.put(key, { id, at, bytes, lifeMs }))
+    })
+  } catch (error) {
+    // Else each attempt would leave megabytes for a whole life.
+    drop(engine, key, bodies, id)
+    throw error
+  }
   const note: Note = { id, length: payload.length, crc: sum }
   return { ...body, isApart: true, payload: packNote(note) }
 }
@@ -46,8 +53,11 @@ async function stow(
 export function unstow(engine: Engine, key: string, body: Body | undefined): void {
   const note = body?.isApart === true ? readNote(body.payload) : undefined
   const bodies = engine.store?.session.bodies
-  if (note === undefined || bodies === undefined) return
-  const dropped = engine.store!.call('body', key, () => bodies.drop(key, note.id))
+  if (note !== undefined && bodies !== undefined) drop(engine, key, bodies, note.id)
+}
+
+function drop(engine: Engine, key: string, bodies: Bodies, id: string): void {
+  const dropped = engine.store!.evenSo('body', key, () => bodies.drop(key, id))
   void engine.background.track(dropped.catch(() => {}))
 }
 

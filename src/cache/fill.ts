@@ -9,6 +9,7 @@ import type { Label } from '../core/labels.ts'
 import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import { stowed, unstow } from './apart.ts'
 import { smoothed } from '../core/early-refresh.ts'
+import { messageOf } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
 import { usesMemory, type Engine, type Flying, type Source, type Work } from './engine.ts'
@@ -63,9 +64,11 @@ export function inspected(
   lease: Lease | undefined,
 ): Inspected | Promise<Inspected> {
   const { key, source } = work.target
-  const { said, previous, value } = ran
+  const { said, previous, value, startedAt } = ran
   if (said.notModified && previous !== undefined) return asItWas(previous)
-  return inspect(engine, source, { key, value, toStore: lease !== undefined })
+  // Loader and schema share one deadline.
+  const until = startedAt + source.rules.loadTimeoutMs
+  return inspect(engine, source, { key, value, toStore: lease !== undefined, until })
 }
 
 export function filling(
@@ -78,8 +81,9 @@ export function filling(
   const { rules } = source
   const { said, previous, startedAt, endedAt } = ran
   const renewed = said.notModified ? previous : undefined
-  const { value, negative, payload } = how.seen
-  let { path } = how.seen
+  const { value, negative } = how.seen
+  let { path, payload } = how.seen
+  let keepsBody = true
   let why: Uncacheable | undefined = said.private ? 'private' : said.noStore ? 'noStore' : undefined
   // What cannot be stored is told of after what its loader and its callbacks have said of it.
   if (path === undefined) why ??= how.seen.why
@@ -103,8 +107,13 @@ export function filling(
     if (said.meta !== undefined && metaAsBytes !== undefined) {
       meta = metaOf(engine, rules.codec, key, metaAsBytes)
     }
+    // A head's meta is read by its body's codec, which may be that of another deploy.
+    keepsBody = metaAsBytes === undefined || renewed?.codec === rules.codec
+    if (renewed !== undefined && !keepsBody && how.lease !== undefined) {
+      payload = rules.codec.encode(given(renewed, rules))
+    }
   } catch (error) {
-    path = `ctx.meta, ${(error as Error).message}`
+    path = `ctx.meta, ${messageOf(error)}`
   }
   if (path !== undefined) {
     why ??= 'unstorable'
@@ -154,7 +163,7 @@ export function filling(
   })
   if (outage) entry.makeProvisional(how.outage, entry.freshUntil)
   if (why === undefined) {
-    const renews = renewed?.stamp
+    const renews = keepsBody ? renewed?.stamp : undefined
     return {
       entry,
       private: false,
@@ -230,11 +239,13 @@ export async function fill(
     how.lease.stop()
     return how.lease.release(made.private ? 'private' : 'unstorable')
   }
+  let isReady = false
   try {
     // The lease is renewed until all is ready to be sent, which takes a while for much.
     const sending = sendable(engine, work, made)
     const body = sending instanceof Promise ? await sending : sending
     how.lease.stop()
+    isReady = true
     switch (await publish(engine, work, { made, body }, how.lease)) {
       case 'ok':
       case 'kept':
@@ -247,7 +258,9 @@ export async function fill(
         return
     }
   } catch {
-    how.lease.stop()
+    // Its body could not be put: nobody shall wait for the lease to end.
+    if (isReady) how.lease.stop()
+    else void how.lease.release('unstorable')
     // Not known to be stored, and perhaps the store is gone.
     entry.makeProvisional(how.outage, entry.storedAt + engine.outageTtlMs)
     keepIt()

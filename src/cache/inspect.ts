@@ -23,13 +23,18 @@ export interface Inspected {
   readonly path: string | undefined
 }
 
-/** A promise for big values and asynchronous schemas alone. */
+/** A promise for big values and asynchronous schemas alone; `until`: when the latter must have ended. */
 export function inspect(
   engine: Engine,
   source: Source,
-  of: { readonly key: string; readonly value: unknown; readonly toStore: boolean },
+  of: {
+    readonly key: string
+    readonly value: unknown
+    readonly toStore: boolean
+    readonly until: number
+  },
 ): Inspected | Promise<Inspected> {
-  const { key, value, toStore } = of
+  const { key, value, toStore, until } = of
   const { name, rules } = source
   let negative = false
   let why: Uncacheable | undefined
@@ -51,7 +56,8 @@ export function inspect(
     return after(copied(engine, value, payload, owner), (copy) => {
       if (copy.type === 'unstorable') return refused(copy.path)
       const { value: shared } = copy
-      return after(negative ? undefined : misfitOf(engine, owner, shared), (found) => {
+      const leftMs = Math.max(0, until - engine.clock.now())
+      return after(negative ? undefined : misfitOf(engine, owner, shared, leftMs), (found) => {
         if (found !== undefined) return refused(found.path, shared)
         return { negative, value: shared, payload, size, why, path: undefined }
       })
@@ -59,19 +65,40 @@ export function inspect(
   })
 }
 
-/** Against the schema of its definition; what that throws is told. */
+/** Against the schema of its definition; what that throws is told, and that it has not ended in time. */
 export function misfitOf(
   engine: Engine,
   { name, key, rules }: Owner,
   value: unknown,
+  withinMs: number,
 ): Misfit | undefined | Promise<Misfit | undefined> {
   const { schema } = rules
   if (schema === undefined) return undefined
-  return after(misfit(schema, value), (found) => {
+  const checking = misfit(schema, value)
+  const checked = checking instanceof Promise ? inTime(engine, checking, withinMs) : checking
+  return after(checked, (found) => {
     if (found !== undefined && 'error' in found) {
       callbackFailed(engine, { name, key }, 'schema', found.error)
     }
     return found
+  })
+}
+
+/** A schema that never settles must hold up no caller, and no lease. */
+function inTime(
+  engine: Engine,
+  checking: Promise<Misfit | undefined>,
+  withinMs: number,
+): Promise<Misfit | undefined> {
+  return new Promise((resolve) => {
+    const stop = engine.clock.after(withinMs, () => {
+      const text = `the schema took longer than ${Math.round(withinMs)} ms`
+      resolve({ path: `$: ${text}`, error: new Error(text) })
+    })
+    void checking.then((found) => {
+      stop()
+      resolve(found)
+    })
   })
 }
 

@@ -11,7 +11,7 @@ import { ridesOn } from '../flight/nesting.ts'
 import { countLoad, countUnleased } from './count.ts'
 import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
 import { callbackFailed } from './failure.ts'
-import { fill, filling, inspected } from './fill.ts'
+import { fill, filling, inspected, type Filling } from './fill.ts'
 import { keep } from './keep.ts'
 import type { Lease } from './lease.ts'
 import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
@@ -98,9 +98,16 @@ export async function load(
   engine.cooldowns.delete(key)
   countLoad(engine, work, { ms: ran.endedAt - ran.startedAt, unleased: how.unleased })
   const since = { ...how, trust, outage }
-  const inspecting = inspected(engine, work, ran, lease)
-  const seen = inspecting instanceof Promise ? await inspecting : inspecting
-  const made = filling(engine, work, ran, { ...since, seen })
+  let made: Filling
+  try {
+    const inspecting = inspected(engine, work, ran, lease)
+    const seen = inspecting instanceof Promise ? await inspecting : inspecting
+    made = filling(engine, work, ran, { ...since, seen })
+  } catch (error) {
+    // Else it would be renewed for as long as this process lives.
+    void lease?.release('unstorable')
+    throw error
+  }
   const answer: Answer = {
     entry: made.entry,
     outcome: 'loaded',

@@ -13,7 +13,7 @@ import type { Engine, Source } from './engine.ts'
 import { Entry } from './entry.ts'
 import { currentTags, lookUpTags } from './tag-changes.ts'
 import { takeIn } from './take-in.ts'
-import { unpack, type Unpacked, type Unread } from './unpack.ts'
+import { isOutOfReach, unpack, type Unpacked, type Unread } from './unpack.ts'
 
 /** `seen`: for ACQUIRE. `gone`: the store could not be asked. */
 export type Found =
@@ -213,6 +213,8 @@ function judge(
   look: Look,
   unpacked: Unpacked | Unread,
 ): Found | Promise<Found> {
+  // The store went while its body was fetched: what memory has may cover.
+  if (unpacked.type === 'unread' && isOutOfReach(engine, look.key, unpacked)) return gone
   const got = takeIn(engine, source, unpacked, look)
   if (got instanceof Entry) return entryFound(engine, look, got)
   if (got.why !== 'unknown') {

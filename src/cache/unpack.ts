@@ -189,8 +189,9 @@ export function metaOf(engine: Engine, codec: CodecPort, key: string, bytes: Uin
   return deepFreeze((codec.meta ?? codec).decode(open))
 }
 
-function metaContext(engine: Engine, key: string): string {
-  return `${sealContext(engine, key)}\nmeta`
+/** No value's: a namespace has no blank, while a key may contain anything. */
+function metaContext({ namespace }: Engine, key: string): string {
+  return `${namespace} meta\n${key}`
 }
 
 /** Held against the definition's schema. What does not exist has no shape. */
@@ -202,9 +203,14 @@ function checked(
 ): Unpacked | Unread | Promise<Unpacked | Unread> {
   if (unpacked.head.negative) return unpacked
   const owner = { name: source.name, key, rules: source.rules }
-  return after(misfitOf(engine, owner, unpacked.value), (found) =>
+  return after(misfitOf(engine, owner, unpacked.value, owner.rules.waitTimeoutMs), (found) =>
     found === undefined ? unpacked : unread('schema', found.path),
   )
+}
+
+/** Nothing is known of its bytes: the store does not answer any more. */
+export function isOutOfReach({ store }: Engine, key: string, { why }: Unread): boolean {
+  return why === 'body' && store?.isDown(key) === true
 }
 
 function unread(why: string, path?: string): Unread {

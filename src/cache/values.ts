@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { approximateSize } from '../core/approximate-size.ts'
+import { describe } from '../core/errors.ts'
 import { deepFreeze } from '../core/freeze.ts'
 import { packFrame, packHead, type Body, type Crc32 } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
@@ -77,8 +78,17 @@ export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: 
 }
 
 function unstorable(error: unknown): Unstorable {
-  const path = error instanceof CannotStore ? error.message : `$: ${String(error)}`
+  const path = error instanceof CannotStore ? error.message : `$: ${asText(error)}`
   return { type: 'unstorable', path }
+}
+
+/** A codec of the user's may throw what has no text. */
+function asText(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return describe(error)
+  }
 }
 
 function tooLarge(bytes: number, rules: EntryRules): Unstorable {

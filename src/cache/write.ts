@@ -24,7 +24,7 @@ import { packed } from './pack.ts'
 import type { Change } from './outbox.ts'
 import { currentTags, settleKeys } from './tag-changes.ts'
 import { tagsOf } from './tags-of.ts'
-import { asItIs, copied, encoded, frameOf, isManyBytes } from './values.ts'
+import { copied, encoded, frameOf, isManyBytes } from './values.ts'
 import { keptPayload, roomFor, type Copied } from './values.ts'
 import type { PendingWrite } from './writes.ts'
 
@@ -136,17 +136,17 @@ export async function set(
     callbackFailed(engine, { name, key }, callback, error)
     return invalidated()
   }
-  // Of a big value it comes later: the change holds from the call on.
-  const copying = made && copied(engine, value, made.payload, owner)
+  // Of a big value, and where a schema takes its time, it comes later: the change holds from the call on.
+  const checked = (payload: Uint8Array | undefined): Copied | Promise<Copied> =>
+    after(copied(engine, value, payload, owner), (copy) => {
+      if (copy.type === 'unstorable' || negative) return copy
+      return after(misfitOf(engine, owner, copy.value, rules.loadTimeoutMs), (found): Copied => {
+        return found === undefined ? copy : { type: 'unstorable', path: found.path }
+      })
+    })
+  const copying = made && checked(made.payload)
   if (copying !== undefined && !(copying instanceof Promise) && copying.type === 'unstorable') {
     return unstorable(copying.path)
-  }
-  if (rules.schema !== undefined && !negative) {
-    const checking = after(copying ?? asItIs(value), (copy) =>
-      copy.type === 'unstorable' ? copy : misfitOf(engine, owner, copy.value),
-    )
-    const found = checking instanceof Promise ? await checking : checking
-    if (found !== undefined) return unstorable(found.path)
   }
   const ttlMs = negative ? rules.negativeTtlMs : rules.ttlMs
   if (ttlMs === 0) return invalidated()
@@ -200,7 +200,7 @@ export async function set(
       if (made.type === 'unstorable') return unstorable(made.path)
     }
     const { payload } = made
-    const late = copying ?? copied(engine, value, payload, owner)
+    const late = copying ?? checked(payload)
     copy = late instanceof Promise ? await late : late
     if (copy.type === 'unstorable') return unstorable(copy.path)
     const current = toStore ? currentTags(engine) : undefined
@@ -218,6 +218,8 @@ export async function set(
       await inStore(engine, [key], 'invalidate', async () => {
         const stowing = stowed(engine, key, packedBody!, life.lifeMs)
         const body = stowing instanceof Promise ? await stowing : stowing
+        const turn = engine.writes.turn(key, write)
+        if (turn !== undefined) await turn
         if (write.undone) {
           unstow(engine, key, body)
           return removed(engine, key, stamp)
@@ -257,10 +259,12 @@ async function written(
   const { clock, hearing, storeTimeoutMs } = engine
   const { lifeMs, write } = what
   const { id: stamp } = write
-  const result = await engine.store!.call('write', key, (session) => {
+  const answer = engine.store!.call('write', key, (session) => {
     const notAfter = Math.ceil(clock.now() + hearing.offsetMs + storeTimeoutMs)
     return session.write({ key, frame: what.frame(), lifeMs, stamp, notAfter })
   })
+  engine.writes.sent(write)
+  const result = await answer
   if (result !== 'ok') unstow(engine, key, what.body)
   if (result === 'late') {
     const text = `${key}: the write reached the store too late`

@@ -29,9 +29,7 @@ export function shown(key: unknown): string {
   return typeof key === 'string' ? JSON.stringify(key) : String(key)
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+export { messageOf } from '../core/errors.ts'
 
 export function enumerableSymbols(record: object): symbol[] {
   return Object.getOwnPropertySymbols(record).filter((symbol) =>

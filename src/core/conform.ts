@@ -4,6 +4,7 @@
  * convert) does not conform, since a hit would then not be what the load gave. What the schema leaves
  * out of its own copy does not count.
  */
+import { messageOf } from './errors.ts'
 
 export interface Schema {
   readonly '~standard': { validate(value: unknown): unknown }
@@ -34,10 +35,6 @@ export function misfit(
 
 function thrown(error: unknown): Misfit {
   return { path: `$: the schema threw (${messageOf(error)})`, error }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function judged(result: unknown, value: unknown): Misfit | undefined {

@@ -47,6 +47,15 @@ export function invalidOption(option: string, expected: string, got: unknown): B
   )
 }
 
+/** What was thrown, in words; whatever it is, this does not throw. */
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error)
+  } catch {
+    return describe(error)
+  }
+}
+
 /** A value in an error message: short, one line, never the value's own code. */
 export function describe(value: unknown): string {
   switch (typeof value) {

@@ -5,7 +5,7 @@ import type { Layout } from './layout.ts'
 import { runScript } from './run-script.ts'
 import { scripts } from './scripts.generated.ts'
 
-/** A body ends later than its frame: whoever has read the one still finds the other. touch.lua adds it, too. */
+/** A body ends later than its frame: whoever has read the one still finds the other. touch.lua and expire.lua add it, too. */
 const longerMs = 60_000
 
 export function redisBodies(commands: RedisCommands, layout: Layout): Bodies {

@@ -31,6 +31,9 @@ if type(top) == 'string' and #top == 98 and string.sub(top, 1, 3) == 'bw\001' th
     local left = redis.call('PTTL', KEYS[1])
     if kept and (left < 0 or life < left) then
       redis.call('PEXPIRE', KEYS[1], string.format('%.0f', life))
+      -- As long as its frame, and the minute that redis/bodies.ts adds.
+      local body = apart(KEYS[1])
+      if body then redis.pcall('PEXPIRE', body, string.format('%.0f', life + 60000)) end
     end
   end
 end

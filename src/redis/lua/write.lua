@@ -24,7 +24,8 @@ redis.call('PUBLISH', ARGV[4], ARGV[5])
 if not newer then
   local body = apart(KEYS[1])
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
-  if body then redis.pcall('UNLINK', body) end
+  -- Not its own: a client sends once more what it has had no reply to.
+  if body and body ~= apart(KEYS[1]) then redis.pcall('UNLINK', body) end
 end
 redis.call('DEL', KEYS[2])
 return newer and 'kept' or 'ok'
