@@ -43,21 +43,26 @@ export class Encoder {
     switch (typeof value) {
       case 'string':
         if (this.#output.ascii(value)) return
-        if (!format.keepsText(value)) break
-        this.#output.text(value)
+        if (format.keepsText(value)) this.#output.text(value)
+        else this.#other(value)
         return
       case 'number':
-        if (!format.keepsNumber(value)) break
-        this.#output.number(value)
+        if (format.keepsNumber(value)) this.#output.number(value)
+        else this.#other(value)
+        return
+      case 'boolean':
+        this.#output.token(value ? 0xc3 : 0xc2)
         return
       case 'object':
         if (value === null) this.#output.token(0xc0)
         else this.#object(value)
         return
-      case 'boolean':
-        this.#output.token(value ? 0xc3 : 0xc2)
-        return
+      default:
+        this.#other(value)
     }
+  }
+
+  #other(value: unknown): void {
     this.#data(this.#walk.value(value))
   }
 
@@ -67,7 +72,7 @@ export class Encoder {
     if (Array.isArray(value)) {
       if (value.constructor === Array) this.#array(value, depth)
       else this.#data(walk.entered(value, depth))
-    } else if (!isOrdinary(value) || polluted() || !this.#record(value, depth)) {
+    } else if (!isOrdinary(value) || !this.#record(value, depth)) {
       this.#data(walk.entered(value, depth))
     }
     walk.leave(depth)
@@ -144,8 +149,7 @@ export class Encoder {
   }
 
   #named(record: Record<string, unknown>): void {
-    const isOurs = Object.getPrototypeOf(record) === Object.prototype && !polluted()
-    let names = isOurs ? this.#shapes.write(record) : undefined
+    let names = inheritsNames(record) ? undefined : this.#shapes.write(record)
     if (names !== undefined) {
       for (const name of names) this.#data(record[name])
       return
@@ -175,7 +179,15 @@ const nothing = new Walk(format)
 /** Its own enumerable properties are all that for-in finds, all that it has, and what it is. */
 function isOrdinary(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return false
+  if (prototype === Object.prototype ? polluted() : prototype !== null) return false
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
   return Object.getOwnPropertySymbols(value).length === 0
+}
+
+/** From the root of whatever realm it is from. */
+function inheritsNames(record: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(record)
+  if (prototype === Object.prototype) return polluted()
+  for (const _ in prototype as object | null) return true
+  return false
 }

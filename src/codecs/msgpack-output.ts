@@ -5,6 +5,8 @@
  * What may be written is not decided here.
  */
 
+import { utf8Into } from './utf8.ts'
+
 /** Longer text is written natively: a call costs as much as so many characters. */
 const shortText = 64
 /** Values up to this length share memory. */
@@ -119,14 +121,32 @@ export class Output {
     return true
   }
 
+  /** Well-formed text. */
   text(text: string): void {
     if (this.ascii(text)) return
+    if (text.length < shortText) return this.#short(text)
     const length = Buffer.byteLength(text)
     if (this.#at + length + 5 > this.#memory.length) this.#grow(length + 5)
-    if (length < 0x20) this.#memory[this.#at++] = 0xa0 | length
-    else this.#sized(0xd9, length)
+    this.#sized(0xd9, length)
     this.#memory.write(text, this.#at, length, length === text.length ? 'latin1' : 'utf8')
     this.#at += length
+  }
+
+  #short(text: string): void {
+    const longest = text.length * 3
+    if (this.#at + longest + 2 > this.#memory.length) this.#grow(longest + 2)
+    const memory = this.#memory
+    // Where it begins when it is that long; else it moves.
+    let from = this.#at + (text.length < 0x20 ? 1 : 2)
+    const at = utf8Into(memory, from, text)
+    const length = at - from
+    if (length < 0x20) memory[this.#at] = 0xa0 | length
+    else {
+      if (from === this.#at + 1) memory.copyWithin(++from, from - 1, at)
+      memory[this.#at] = 0xd9
+      memory[this.#at + 1] = length
+    }
+    this.#at = from + length
   }
 
   binary(bytes: Buffer): void {
@@ -189,7 +209,7 @@ export class Output {
   #grow(by: number): void {
     const needed = this.#at + by
     const like = Math.min(this.#at / this.#done(), needed * 4_096)
-    const memory = Buffer.allocUnsafeSlow(Math.ceil(Math.max(like, needed) * 1.05) + 4_096)
+    const memory = Buffer.allocUnsafeSlow(Math.ceil(Math.max(like, needed) * 1.1) + 4_096)
     this.#memory.copy(memory, 0, 0, this.#at)
     this.#use(memory)
   }
@@ -205,6 +225,7 @@ function viewOf(memory: Buffer): DataView {
   return new DataView(memory.buffer, memory.byteOffset, memory.length)
 }
 
+/** Not from a pool. */
 function copyOf(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length)
   own.set(bytes)
