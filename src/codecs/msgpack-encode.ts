@@ -25,8 +25,6 @@ export class Encoder {
   encode(value: unknown, room: Buffer | undefined): Buffer {
     const walk = new Walk(format)
     this.#walk = walk
-    this.#list = undefined
-    this.#shapes.begin()
     this.#output.begin(room)
     try {
       this.#value(value)
@@ -35,7 +33,9 @@ export class Encoder {
       this.#output.begin(undefined)
       throw walk.refused(error)
     } finally {
+      this.#shapes.next()
       this.#walk = nothing
+      this.#list = undefined
     }
   }
 
@@ -162,14 +162,17 @@ export class Encoder {
     }
   }
 
+  /** By the outermost list that we walk along, and by what stands for something in it. */
   #done(): number {
     const { ancestors, depth, path } = this.#walk
+    const made = this.#list === undefined ? Infinity : (this.#at + 1) / this.#list.length
     for (let i = 0; i < depth; i++) {
       const list = ancestors[i]
-      if (!Array.isArray(list) || list.length < telling) continue
-      return ((path[i] as number) + 1) / list.length
+      const at = path[i]
+      if (!Array.isArray(list) || list.length < telling || typeof at !== 'number') continue
+      return Math.min((at + 1) / list.length, made)
     }
-    return this.#list === undefined ? 0.5 : (this.#at + 1) / this.#list.length
+    return Math.min(made, 1)
   }
 }
 

@@ -9,12 +9,16 @@ import { utf8Into } from './utf8.ts'
 
 /** Longer text is written natively: a call costs as much as so many characters. */
 const shortText = 64
+/** Beyond what is asked for, for what may follow. */
+const margin = 4_096
+/** Memory grows to this many times its length at most, whatever is expected. */
+const mostAtOnce = 256
 /** Values up to this length share memory. */
 const workingLength = 64 * 1024
 
 export class Output {
   readonly #working = Buffer.allocUnsafeSlow(workingLength)
-  /** What part of the value has been written by now, over 0; the rest is taken to be like it. */
+  /** What part of the value has been written by now, if the rest is like it; 1: nobody knows. */
   readonly #done: () => number
   #memory: Buffer = this.#working
   #view = viewOf(this.#working)
@@ -206,11 +210,14 @@ export class Output {
     this.#at = at + 5
   }
 
+  /** To what it is expected to take, but always by a part of itself, else copying would never end. */
   #grow(by: number): void {
-    const needed = this.#at + by
-    const like = Math.min(this.#at / this.#done(), needed * 4_096)
-    const memory = Buffer.allocUnsafeSlow(Math.ceil(Math.max(like, needed) * 1.1) + 4_096)
-    this.#memory.copy(memory, 0, 0, this.#at)
+    const at = this.#at
+    const done = Math.max(this.#done(), 1 / mostAtOnce)
+    const expected = done < 1 ? (at / done) * 1.1 : at * 2
+    const length = Math.ceil(Math.max(expected, at * 1.125, at + by)) + margin
+    const memory = Buffer.allocUnsafeSlow(length)
+    this.#memory.copy(memory, 0, 0, at)
     this.#use(memory)
   }
 

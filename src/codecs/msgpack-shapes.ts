@@ -40,7 +40,7 @@ export class Shapes {
   #root = new Shape('', undefined)
   #weight = 0
   /** Which value this is, in the order of time. */
-  #value = 0
+  #value = 1
   #defined = 0
   #byId: Shape[] = []
 
@@ -48,7 +48,8 @@ export class Shapes {
     this.#output = output
   }
 
-  begin(): void {
+  /** After each value. */
+  next(): void {
     this.#value++
     this.#defined = 0
     if (this.#weight <= keptWeight) return

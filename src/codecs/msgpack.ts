@@ -1,9 +1,9 @@
 /**
- * The default codec: MessagePack by msgpackr, with the shapes of records inside each value, so that
- * any process can read it alone. msgpackr alone changes −0, `__proto__`, lone surrogates, errors
- * and more without a word; what it would change is marked before (storable.ts) and restored after.
- * Marks are `[C1, tag, data]`: token 0xC1 is the one that no value has. Its extensions are not
- * used, since their registry is shared with whatever else in the process uses msgpackr.
+ * The default codec: MessagePack, with the shapes of records inside each value, so that any process
+ * can read it alone. We write it (msgpack-encode.ts), msgpackr reads it. What MessagePack has no form
+ * for, or msgpackr would change without a word (`__proto__`, lone surrogates), is marked and restored
+ * after. Marks are `[C1, tag, data]`: token 0xC1 is the one that no value has. Extensions of msgpackr
+ * are not used, since their registry is shared with whatever else in the process uses it.
  */
 import { Unpackr } from 'msgpackr'
 import { port } from '../ports.ts'
@@ -60,6 +60,7 @@ export const messagePack: CodecPort = {
   },
 
   async makeRoom(bytes, pause) {
+    // It may have grown since.
     room = await memoryInSteps(Math.ceil(bytes * 1.05) + 4_096, pause)
   },
 

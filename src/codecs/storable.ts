@@ -1,8 +1,8 @@
 /**
- * The walk before a value is encoded. Gives the value itself when the format keeps all of it (the
- * usual case, nothing is copied), else a copy in which the rest is marked. Refuses what cannot come
- * back equal, with its path. All code of the value (getters, toJSON) runs in here, before the
- * encoder with its shared buffer has begun.
+ * What a codec keeps, and what stands for the rest: the law, for JSON and MessagePack alike. The walk
+ * gives the value itself when the format keeps all of it (the usual case, nothing is copied), else a
+ * copy in which the rest is marked. Refuses what cannot come back equal, with its path. JSON is
+ * encoded after the walk; MessagePack goes over plain data itself (msgpack-encode.ts).
  */
 import { types } from 'node:util'
 import { isPlain } from '../core/plain.ts'

@@ -1,5 +1,5 @@
 /**
- * Writes well-formed text there and gives where it ends; up to three bytes for each of its units must
+ * Writes text there and gives where it ends; up to three bytes for each of its units must
  * be free. For short text, for which a native call costs more.
  */
 export function utf8Into(memory: Uint8Array, start: number, text: string): number {
@@ -12,9 +12,10 @@ export function utf8Into(memory: Uint8Array, start: number, text: string): numbe
     }
     if (code < 0x800) memory[at++] = 0xc0 | (code >> 6)
     else {
-      if (code < 0xd800 || code > 0xdfff) memory[at++] = 0xe0 | (code >> 12)
+      code = text.codePointAt(i)!
+      if (code < 0x10000) memory[at++] = 0xe0 | (code >> 12)
       else {
-        code = text.codePointAt(i++)!
+        i++
         memory[at++] = 0xf0 | (code >> 18)
         memory[at++] = 0x80 | ((code >> 12) & 0x3f)
       }

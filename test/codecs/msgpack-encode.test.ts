@@ -44,6 +44,10 @@ class Point {
   }
 }
 
+const foreign: object = runInNewContext(
+  '({ plain: [1, { b: new Date(5) }], list: Object.assign([1, 2], { a: 1 }) })',
+)
+
 /** What is not plain around a value, and what is refused. */
 const odd = (value: unknown): fc.Arbitrary<unknown> =>
   fc.constantFrom<unknown>(
@@ -64,8 +68,7 @@ const odd = (value: unknown): fc.Arbitrary<unknown> =>
     { a: 1, save() {} },
     [value, Symbol('s')],
     { when: Promise.resolve() },
-    runInNewContext('({ a: [1, { b: new Date(5) }] })'),
-    runInNewContext('Object.assign([1, 2], { a: 1 })'),
+    { a: value, ...foreign },
     { b: value, __proto__: null },
     new Map([[value, () => 1]]),
   ) // prettier-ignore
@@ -210,6 +213,9 @@ describe('big values', () => {
     { name: 'a list', value: pages },
     { name: 'a list in a record', value: { total: 1, pages } },
     { name: 'a Map', value: new Map(pages.map((one, n) => [n, one])) },
+    { name: 'a list of a class', value: class extends Array<unknown> {}.from(pages) },
+    { name: 'Maps in a list', value: Array.from({ length: 9 }, () => new Map(pages.slice(99).map((one, n) => [n, one]))) },
+    { name: 'a record of many fields', value: Object.fromEntries(pages.map((one, n) => [`page${n}`, one])) },
     { name: 'a list that gets longer and longer', value: texts },
     { name: 'bytes', value: Buffer.alloc(1_000_000, 1) },
     { name: 'a record with long text', value: { a: 'x'.repeat(90_000), b: 'é'.repeat(500_000), c: 1 } },
