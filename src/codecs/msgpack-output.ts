@@ -4,7 +4,7 @@
  * to have, since each page that is touched for the first time costs more than what is written there.
  * What may be written is not decided here.
  */
-
+import { numberInto, u16Into, u32Into } from './msgpack-numbers.ts'
 import { utf8Into } from './utf8.ts'
 
 /** Longer text is written natively: a call costs as much as so many characters. */
@@ -66,33 +66,7 @@ export class Output {
 
   number(value: number): void {
     if (this.#at + 9 > this.#memory.length) this.#grow(9)
-    const memory = this.#memory
-    const at = this.#at
-    if (value >>> 0 === value) {
-      if (value < 0x40) {
-        memory[at] = value
-        this.#at = at + 1
-      } else if (value < 0x100) {
-        memory[at] = 0xcc
-        memory[at + 1] = value
-        this.#at = at + 2
-      } else if (value < 0x10000) this.#u16(0xcd, value)
-      else this.#u32(0xce, value)
-    } else if (value >> 0 === value) {
-      if (value >= -0x20) {
-        memory[at] = value
-        this.#at = at + 1
-      } else if (value >= -0x80) {
-        memory[at] = 0xd0
-        memory[at + 1] = value
-        this.#at = at + 2
-      } else if (value >= -0x8000) this.#u16(0xd1, value)
-      else this.#u32(0xd2, value)
-    } else {
-      memory[at] = 0xcb
-      this.#view.setFloat64(at + 1, value)
-      this.#at = at + 9
-    }
+    this.#at = numberInto(this.#memory, this.#at, value, this.#view)
   }
 
   bigint(value: bigint): void {
@@ -178,36 +152,16 @@ export class Output {
   #counted(short: number, long: number, length: number): void {
     if (this.#at + 5 > this.#memory.length) this.#grow(5)
     if (length < 0x10) this.#memory[this.#at++] = short | length
-    else if (length < 0x10000) this.#u16(long, length)
-    else this.#u32(long + 1, length)
+    else if (length < 0x10000) this.#at = u16Into(this.#memory, this.#at, long, length)
+    else this.#at = u32Into(this.#memory, this.#at, long + 1, length)
   }
 
   #sized(token: number, length: number): void {
     if (length < 0x100) {
       this.#memory[this.#at++] = token
       this.#memory[this.#at++] = length
-    } else if (length < 0x10000) this.#u16(token + 1, length)
-    else this.#u32(token + 2, length)
-  }
-
-  #u16(token: number, value: number): void {
-    const memory = this.#memory
-    const at = this.#at
-    memory[at] = token
-    memory[at + 1] = value >> 8
-    memory[at + 2] = value
-    this.#at = at + 3
-  }
-
-  #u32(token: number, value: number): void {
-    const memory = this.#memory
-    const at = this.#at
-    memory[at] = token
-    memory[at + 1] = value >> 24
-    memory[at + 2] = value >> 16
-    memory[at + 3] = value >> 8
-    memory[at + 4] = value
-    this.#at = at + 5
+    } else if (length < 0x10000) this.#at = u16Into(this.#memory, this.#at, token + 1, length)
+    else this.#at = u32Into(this.#memory, this.#at, token + 2, length)
   }
 
   /** To what it is expected to take, but always by a part of itself, else copying would never end. */

@@ -123,7 +123,7 @@ export class Walk {
       this.path[depth] = i
       const item = list[i]
       const kept = this.value(item)
-      if (kept === item || Number.isNaN(kept)) continue
+      if (kept === item || Object.is(kept, item)) continue
       copy ??= list.slice()
       copy[i] = kept
     }
@@ -152,7 +152,7 @@ export class Walk {
       const field = record[name]
       const kept = this.value(field)
       if (copy === undefined) {
-        if (kept === field || Number.isNaN(kept)) continue
+        if (kept === field || Object.is(kept, field)) continue
         copy = fieldsBefore(name, record)
       }
       setOwn(copy, name, kept)

@@ -144,6 +144,14 @@ describe('code of the value', () => {
     expect(messagePack.decode(inOnePass([value]))).toStrictEqual([{ n: 1 }])
   })
 
+  // Found by the comparison: where NaN stood for an object, the object itself was written.
+  test('may give NaN', () => {
+    const nan = { toJSON: () => NaN }
+    const given = [nan, { a: nan }, [Object(NaN)], new Map([[1, [nan, { a: nan }, Object(NaN)]]])]
+    const expected = [NaN, { a: NaN }, [NaN], new Map([[1, [NaN, { a: NaN }, NaN]]])]
+    expect(messagePack.decode(inOnePass(given))).toStrictEqual(expected)
+  })
+
   test('may have another value encoded', () => {
     let inner: unknown
     const value = {
