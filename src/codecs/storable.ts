@@ -1,8 +1,8 @@
 /**
- * The walk before a value is encoded. Gives the value itself when the format keeps all of it (the
- * usual case, nothing is copied), else a copy in which the rest is marked. Refuses what cannot come
- * back equal, with its path. All code of the value (getters, toJSON) runs in here, before the
- * encoder with its shared buffer has begun.
+ * What a codec keeps, and what stands for the rest: the law, for JSON and MessagePack alike. The walk
+ * gives the value itself when the format keeps all of it (the usual case, nothing is copied), else a
+ * copy in which the rest is marked. Refuses what cannot come back equal, with its path. JSON is
+ * encoded after the walk; MessagePack goes over plain data itself (msgpack-encode.ts).
  */
 import { types } from 'node:util'
 import { isPlain } from '../core/plain.ts'
@@ -26,64 +26,47 @@ export interface Format {
 }
 
 const maxDepth = 1_000
-const longText = 1_000
 /** One object that is referred to again and again is written each time: 2ⁿ copies in n levels. */
 const maxValues = 10_000_000
 
 export function storable(value: unknown, format: Format): unknown {
-  return measured(value, format).data
-}
-
-/** `size`: about how many bytes it will be, rather too many than too few; but text is taken for ASCII. */
-export function measured(value: unknown, format: Format): { data: unknown; size: number } {
   const walk = new Walk(format)
   try {
-    const data = walk.value(value)
-    return { data, size: walk.size }
+    return walk.value(value)
   } catch (error) {
-    if (error instanceof Unstorable) throw error
-    throw walk.refusal(`threw while it was read (${messageOf(error)})`)
+    throw walk.refused(error)
   }
 }
 
-class Walk {
+/**
+ * One walk over one value. Who writes a value as they walk it goes over what is plain themselves,
+ * with `enter` and `leave`, and asks here what stands for the rest.
+ */
+export class Walk {
   readonly #format: Format
-  /** What leads to the value at hand; valid up to `#depth`. */
-  readonly #path: Step[] = []
-  readonly #ancestors: object[] = []
+  /** What leads to the value at hand; valid up to `depth`. */
+  readonly path: Step[] = []
+  readonly ancestors: object[] = []
   #depth = 0
   #values = 0
-  #size = 0
-  /** What the encoder wants to be free for its longest text, beyond what that will take. */
-  #spare = 0
 
   constructor(format: Format) {
     this.#format = format
-  }
-
-  /** Three bytes for each value, and what some take beyond that. */
-  get size(): number {
-    return this.#values * 3 + this.#size + this.#spare
   }
 
   value(value: unknown): unknown {
     const format = this.#format
     switch (typeof value) {
       case 'string':
-        this.#size += value.length
-        if (value.length > longText) this.#long(value)
         if (format.keepsText(value)) return value
         return format.mark('text', format.bytes(Buffer.from(value, 'utf16le')))
       case 'number':
-        if (value >>> 0 !== value) this.#size += 6
-        else if (value > 0xffff) this.#size += 2
         return format.keepsNumber(value) ? value : format.mark('number', numberName(value))
       case 'boolean':
         return value
       case 'undefined':
         return format.keepsUndefined ? value : format.mark('undefined', 0)
       case 'bigint':
-        this.#size += 6
         return format.keepsBigint(value) ? value : format.mark('bigint', bigintName(value))
       case 'object':
         return value === null ? null : this.#within(value)
@@ -93,41 +76,54 @@ class Walk {
   }
 
   refusal(what: string): Unstorable {
-    return new Unstorable(pathTo(this.#path.slice(0, this.#depth)), what)
+    return new Unstorable(pathTo(this.path.slice(0, this.#depth)), what)
   }
 
-  /** Its bytes instead of its characters. */
-  #long(text: string): void {
-    const bytes = Buffer.byteLength(text)
-    this.#size += bytes - text.length
-    this.#spare = Math.max(this.#spare, text.length * 3 - bytes)
+  /** For what was thrown in the course of the walk, by whatever code. */
+  refused(error: unknown): Unstorable {
+    if (error instanceof Unstorable) return error
+    return this.refusal(`threw while it was read (${messageOf(error)})`)
+  }
+
+  /** Gives the depth of what is in the object: where the next step of the path goes. */
+  enter(value: object): number {
+    const depth = this.#depth
+    const { ancestors } = this
+    for (let i = depth - 1; i >= 0; i--) if (ancestors[i] === value) throw this.refusal('cycle')
+    if (depth >= maxDepth) throw this.refusal(`more than ${maxDepth} levels`)
+    ancestors[depth] = value
+    this.#depth = depth + 1
+    return depth
+  }
+
+  leave(depth: number): void {
+    this.#depth = depth
+  }
+
+  get depth(): number {
+    return this.#depth
   }
 
   #within(value: object): unknown {
-    const depth = this.#depth
-    for (let i = depth - 1; i >= 0; i--) {
-      if (this.#ancestors[i] === value) throw this.refusal('cycle')
-    }
-    if (depth >= maxDepth) throw this.refusal(`more than ${maxDepth} levels`)
-    this.#ancestors[depth] = value
-    this.#depth = depth + 1
-    const result = Array.isArray(value)
-      ? this.#array(value, depth)
-      : isPlain(value)
-        ? this.#record(value, depth)
-        : this.#other(value, depth)
-    this.#depth = depth
+    const depth = this.enter(value)
+    const result = this.entered(value, depth)
+    this.leave(depth)
     return result
+  }
+
+  entered(value: object, depth: number): unknown {
+    if (Array.isArray(value)) return this.#array(value, depth)
+    return isPlain(value) ? this.#record(value, depth) : this.#other(value, depth)
   }
 
   #array(list: readonly unknown[], depth: number): unknown {
     let copy = list.constructor === Array ? undefined : Array.from<unknown>(list)
-    this.#count(list.length)
+    this.count(list.length)
     for (let i = 0; i < list.length; i++) {
-      this.#path[depth] = i
+      this.path[depth] = i
       const item = list[i]
       const kept = this.value(item)
-      if (kept === item || Number.isNaN(kept)) continue
+      if (kept === item || Object.is(kept, item)) continue
       copy ??= list.slice()
       copy[i] = kept
     }
@@ -139,7 +135,7 @@ class Walk {
     if (Object.getOwnPropertySymbols(record).length > 0) {
       const [symbol] = enumerableSymbols(record)
       if (symbol !== undefined) {
-        this.#path[depth] = String(symbol)
+        this.path[depth] = String(symbol)
         throw this.refusal('symbol')
       }
     }
@@ -151,12 +147,12 @@ class Walk {
     let copy: Record<string, unknown> | undefined
     for (const name in record) {
       if (!this.#format.keepsName(name)) return this.#named(record, depth)
-      this.#count(1)
-      this.#path[depth] = name
+      this.count(1)
+      this.path[depth] = name
       const field = record[name]
       const kept = this.value(field)
       if (copy === undefined) {
-        if (kept === field || Number.isNaN(kept)) continue
+        if (kept === field || Object.is(kept, field)) continue
         copy = fieldsBefore(name, record)
       }
       setOwn(copy, name, kept)
@@ -169,10 +165,10 @@ class Walk {
     const record = object as Record<string, unknown>
     const names = Object.keys(record)
     if (!names.every((name) => this.#format.keepsName(name))) return this.#named(record, depth)
-    this.#count(names.length)
+    this.count(names.length)
     const copy: Record<string, unknown> = {}
     for (const name of names) {
-      this.#path[depth] = name
+      this.path[depth] = name
       setOwn(copy, name, this.value(record[name]))
     }
     return copy
@@ -181,8 +177,8 @@ class Walk {
   #named(record: Record<string, unknown>, depth: number): unknown {
     const list: unknown[] = []
     for (const name of Object.keys(record)) {
-      this.#count(2)
-      this.#path[depth] = name
+      this.count(2)
+      this.path[depth] = name
       list.push(this.value(name), this.value(record[name]))
     }
     return this.#format.mark('object', list)
@@ -190,12 +186,10 @@ class Walk {
 
   #other(value: object, depth: number): unknown {
     const { mark, bytes, keepsBuffer } = this.#format
-    this.#size += 9
     if (types.isDate(value)) {
       const time = Date.prototype.getTime.call(value)
       return mark('date', Number.isNaN(time) ? null : time)
     }
-    if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) this.#size += value.byteLength
     if (Buffer.isBuffer(value)) return keepsBuffer ? value : mark('bytes', bytes(value))
     if (ArrayBuffer.isView(value)) {
       const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
@@ -219,11 +213,11 @@ class Walk {
 
   #map(map: ReadonlyMap<unknown, unknown>, depth: number): unknown[] {
     const list: unknown[] = []
-    this.#count(map.size * 2)
+    this.count(map.size * 2)
     for (const [key, item] of map) {
-      this.#path[depth] = { call: `keys()[${list.length / 2}]` }
+      this.path[depth] = { call: `keys()[${list.length / 2}]` }
       list.push(this.value(key))
-      this.#path[depth] =
+      this.path[depth] =
         typeof key === 'object' ? { call: 'get(…)' } : { call: `get(${shown(key)})` }
       list.push(this.value(item))
     }
@@ -232,9 +226,9 @@ class Walk {
 
   #set(set: ReadonlySet<unknown>, depth: number): unknown[] {
     const list: unknown[] = []
-    this.#count(set.size)
+    this.count(set.size)
     for (const item of set) {
-      this.#path[depth] = { call: `values()[${list.length}]` }
+      this.path[depth] = { call: `values()[${list.length}]` }
       list.push(this.value(item))
     }
     return list
@@ -247,20 +241,20 @@ class Walk {
     while (rest.length > 0 && rest.at(-1) === undefined) rest.pop()
     const list = [`${name}`, `${message}`].map((text) => this.value(text))
     rest.forEach((part, i) => {
-      this.#path[depth] = ['code', 'cause', 'errors'][i]!
+      this.path[depth] = ['code', 'cause', 'errors'][i]!
       list.push(this.value(part))
     })
     return this.#format.mark('error', list)
   }
 
   #toJson(value: object, depth: number): unknown {
-    this.#path[depth] = { call: 'toJSON()' }
+    this.path[depth] = { call: 'toJSON()' }
     const json: unknown = (value as { toJSON(): unknown }).toJSON()
     if (json !== value) return this.value(json)
     return this.#copied(value, depth)
   }
 
-  #count(values: number): void {
+  count(values: number): void {
     this.#values += values
     if (this.#values > maxValues) throw this.refusal(`more than ${maxValues} values in all`)
   }
@@ -276,7 +270,7 @@ function fieldsBefore(end: string, record: Record<string, unknown>): Record<stri
 }
 
 /** Whether somebody has given all objects an enumerable property. */
-function polluted(): boolean {
+export function polluted(): boolean {
   for (const _ in nothing) return true
   return false
 }
