@@ -131,7 +131,7 @@ export interface StoreSession {
 /**
  * Bodies of frames that lie apart from them, piece by piece: one command with all of it would hold
  * up the server, both event loops, and everyone behind it. A body goes with its frame, however that
- * goes, and in any case by itself a while after the frame's life.
+ * goes, and by itself a while after the frame's life, or where no frame comes.
  */
 export interface Bodies {
   put(key: string, piece: PutPiece): Promise<void>
@@ -145,8 +145,6 @@ export interface PutPiece {
   readonly id: Token
   readonly at: number
   readonly bytes: Uint8Array
-  /** Of its frame. */
-  readonly lifeMs: number
 }
 
 export interface GetPiece {

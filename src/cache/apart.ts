@@ -13,24 +13,13 @@ const pieceBytes = 256 * 1024
 const atOnce = 2
 
 /** The body as it goes into its frame. A promise where its payload has to be put somewhere first. */
-export function stowed(
-  engine: Engine,
-  key: string,
-  body: Body,
-  lifeMs: number,
-): Body | Promise<Body> {
+export function stowed(engine: Engine, key: string, body: Body): Body | Promise<Body> {
   const bodies = engine.store?.session.bodies
   if (bodies === undefined || body.payload.length <= apartBytes) return body
-  // Whole: the store takes the piece, and then refuses the expiry that is none.
-  return stow(engine, key, { body, bodies, lifeMs: Math.ceil(lifeMs) })
+  return stow(engine, key, body, bodies)
 }
 
-async function stow(
-  engine: Engine,
-  key: string,
-  what: { readonly body: Body; readonly bodies: Bodies; readonly lifeMs: number },
-): Promise<Body> {
-  const { body, bodies, lifeMs } = what
+async function stow(engine: Engine, key: string, body: Body, bodies: Bodies): Promise<Body> {
   const { payload } = body
   const id = engine.newToken()
   let sum = 0
@@ -38,10 +27,10 @@ async function stow(
     await inPieces(payload.length, async (at, length) => {
       const bytes = payload.subarray(at, at + length)
       sum = crc(bytes, sum)
-      await engine.store!.call('body', key, () => bodies.put(key, { id, at, bytes, lifeMs }))
+      await engine.store!.call('body', key, () => bodies.put(key, { id, at, bytes }))
     })
   } catch (error) {
-    // Else each attempt would leave megabytes for a whole life.
+    // Else each attempt would leave megabytes behind for a while.
     drop(engine, key, bodies, id)
     throw error
   }

@@ -35,7 +35,7 @@ import { peek } from './peek.ts'
 import { read } from './read.ts'
 import { makeResource } from './resource.ts'
 import { given } from './values.ts'
-import { set } from './write.ts'
+import { set } from './set.ts'
 
 export function makeCache(options: CacheOptions, environment: Environment): Cache {
   const rules = resolveCacheOptions(options, environment)

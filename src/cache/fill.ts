@@ -277,9 +277,7 @@ function sendable(
   if (made.renews !== undefined) return undefined
   if (made.mark !== undefined) return plainBody(rules.codec.id, made.payload)
   const { key } = target
-  return after(packed(engine, rules, key, made.payload), (body) =>
-    stowed(engine, key, body, made.lifeMs),
-  )
+  return after(packed(engine, rules, key, made.payload), (body) => stowed(engine, key, body))
 }
 
 async function publish(
@@ -301,7 +299,7 @@ async function publish(
     if (renewed !== 'gone') return renewed
     // By this call's codec: the value may have been loaded by a call with another.
     const payload = rules.codec.encode(given(made.entry, rules))
-    body = await stowed(engine, key, await packed(engine, rules, key, payload), lifeMs)
+    body = await stowed(engine, key, await packed(engine, rules, key, payload))
   }
   const frame = frameOf(head, body!)
   const published = await engine.store!.call('publish', key, (session) =>

@@ -24,7 +24,7 @@ import { resolveCall, resolveEntry } from './options.ts'
 import { refresh } from './forced.ts'
 import { canLookFirst, read, readFound } from './read.ts'
 import { given } from './values.ts'
-import { set } from './write.ts'
+import { set } from './set.ts'
 
 export interface ResourceInit {
   readonly definition: ResolvedDefinition['definition']

@@ -5,13 +5,16 @@ import type { Layout } from './layout.ts'
 import { runScript } from './run-script.ts'
 import { scripts } from './scripts.generated.ts'
 
-/** A body ends later than its frame: whoever has read the one still finds the other. touch.lua and expire.lua add it, too. */
-const longerMs = 60_000
+/**
+ * A body without a frame ends after that: its process has died between the two. With one it ends so
+ * much later, so that whoever has read the one still finds the other: the scripts add the same.
+ */
+const longerMs = '60000'
 
 export function redisBodies(commands: RedisCommands, layout: Layout): Bodies {
   return {
-    put: async (key, { id, at, bytes, lifeMs }) => {
-      const args = [String(at), bytes, String(lifeMs + longerMs)]
+    put: async (key, { id, at, bytes }) => {
+      const args = [String(at), bytes, longerMs]
       await runScript(commands, scripts.body, { keys: [layout.bodyKey(key, id)], args })
     },
     get: async (key, { id, at, length }) => {

@@ -1,4 +1,4 @@
--- Puts a piece of a body that lies apart from its frame. It ends by itself, some time after its frame.
+-- Puts a piece of a body that lies apart from its frame. It ends by itself soon, unless its frame comes.
 -- KEYS[1] body
 -- ARGV[1] at where the piece begins
 -- ARGV[2] piece

@@ -34,9 +34,9 @@ local answer, refused = 'ok', nil
 if string.sub(top, 1, 2) == 'bw' and (string.byte(top, 3) or 0) > 1 then
   answer = 'kept'
 else
-  local body = apart(KEYS[1])
+  local before = apart(KEYS[1])
   local done = redis.pcall('SET', KEYS[1], frame, 'PX', ARGV[2])
-  if done.err then refused = done elseif body then redis.pcall('UNLINK', body) end
+  if done.err then refused = done else settle(before, apart(KEYS[1]), ARGV[2]) end
 end
 redis.pcall('DEL', KEYS[2])
 

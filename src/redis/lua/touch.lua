@@ -26,7 +26,7 @@ if type(top) == 'string' and #top == 42 and string.sub(top, 1, 3) == 'bw\001' th
 end
 if holder ~= ARGV[1] then return stamp == ARGV[1] and 'ok' or 'fenced' end
 if stamp ~= ARGV[4] then return 'gone' end
--- As long as its frame, and the minute that redis/session.ts adds.
+-- As long as its frame, and the minute that redis/bodies.ts adds.
 local body = apart(KEYS[1])
 if body and redis.pcall('PEXPIRE', body, tonumber(ARGV[2]) + 60000) ~= 1 then return 'gone' end
 

@@ -22,10 +22,9 @@ local newer = type(top) == 'string' and string.sub(top, 1, 2) == 'bw' and (strin
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 -- Then the frame: when it is refused (OOM), the store is as it was.
 if not newer then
-  local body = apart(KEYS[1])
+  local before = apart(KEYS[1])
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
-  -- Not its own: a client sends once more what it has had no reply to.
-  if body and body ~= apart(KEYS[1]) then redis.pcall('UNLINK', body) end
+  settle(before, apart(KEYS[1]), ARGV[1])
 end
 redis.call('DEL', KEYS[2])
 return newer and 'kept' or 'ok'

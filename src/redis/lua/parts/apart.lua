@@ -11,3 +11,9 @@ local function apart(key)
   if #body < 31 or string.byte(body, 1) % 128 < 64 then return nil end
   return string.sub(key, 1, -2) .. 'b:' .. string.sub(body, 10, 31)
 end
+-- After a frame was stored: its body lives as long, and the minute that redis/bodies.ts gives it; the
+-- one of before goes. Unless it is the same: a client sends once more what it has had no reply to.
+local function settle(before, body, life)
+  if body then redis.pcall('PEXPIRE', body, string.format('%.0f', life + 60000)) end
+  if before and before ~= body then redis.pcall('UNLINK', before) end
+end
