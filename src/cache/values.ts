@@ -52,10 +52,27 @@ const roomyBytes = 1024 * 1024
 /** To be waited for before a big value is encoded. */
 export function roomFor(engine: Engine, value: unknown, owner: Owner): Promise<void> | undefined {
   const { codec, values, store, maxBytes } = owner.rules
-  const bytes = ArrayBuffer.isView(value) ? value.byteLength : engine.bigSizes.get(owner.name)
-  if (bytes === undefined || bytes < roomyBytes || (values === 'share' && !store)) return undefined
+  if (codec.makeRoom === undefined || (values === 'share' && !store)) return undefined
+  const bytes = ArrayBuffer.isView(value)
+    ? value.byteLength
+    : (engine.bigSizes.get(owner.name) ?? bytesOfList(value, codec))
+  if (bytes === undefined || bytes < roomyBytes) return undefined
   // Without it, encoding takes longer, and no more.
-  return codec.makeRoom?.(Math.min(bytes, maxBytes), engine.slices()).catch(() => {})
+  return codec.makeRoom(Math.min(bytes, maxBytes), engine.slices()).catch(() => {})
+}
+
+const sampleItems = 32
+
+/** Of a long list: as many as there would be if all items were like some of them. */
+function bytesOfList(value: unknown, codec: CodecPort): number | undefined {
+  if (!Array.isArray(value) || value.length < sampleItems * sampleItems) return undefined
+  const step = Math.floor(value.length / sampleItems)
+  const sample = Array.from({ length: sampleItems }, (_, n) => value[n * step] as unknown)
+  try {
+    return (codec.encode(sample).length / sampleItems) * value.length
+  } catch {
+    return undefined // It will be refused, with its own path.
+  }
 }
 
 export function encoded(engine: Engine, value: unknown, owner: Owner, forStore: boolean): Encoded {

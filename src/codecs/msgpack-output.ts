@@ -4,6 +4,7 @@
  * to have, since each page that is touched for the first time costs more than what is written there.
  * What may be written is not decided here.
  */
+import { charCode } from '../core/char-code.ts'
 import { numberInto, u16Into, u32Into } from './msgpack-numbers.ts'
 import { utf8Into } from './utf8.ts'
 
@@ -90,7 +91,7 @@ export class Output {
     }
     let all = 0
     for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i)
+      const code = charCode(text, i)
       all |= code
       memory[at + i] = code
     }

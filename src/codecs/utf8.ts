@@ -2,10 +2,12 @@
  * Writes text there and gives where it ends; up to three bytes for each of its units must
  * be free. For short text, for which a native call costs more.
  */
+import { charCode } from '../core/char-code.ts'
+
 export function utf8Into(memory: Uint8Array, start: number, text: string): number {
   let at = start
   for (let i = 0; i < text.length; i++) {
-    let code = text.charCodeAt(i)
+    let code = charCode(text, i)
     if (code < 0x80) {
       memory[at++] = code
       continue

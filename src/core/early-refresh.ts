@@ -5,6 +5,8 @@
  * frame's stamp: no state, and a hit costs one comparison. XFetch alone starts e ≈ 2.7 refreshes
  * per expiry; that only one of them loads is the lease's work.
  */
+import { charCode } from './char-code.ts'
+
 export interface EarlyRefresh {
   readonly beta: number
   /** Largest lead, as a share of the ttl. */
@@ -34,7 +36,7 @@ export function seedOf(random: number): number {
  */
 export function exponentialDraw(seed: number, stamp: string): number {
   let hash = 0x811c9dc5 // FNV-1a, then a finaliser: neighbouring stamps differ in one character
-  for (let i = 0; i < stamp.length; i++) hash = Math.imul(hash ^ stamp.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < stamp.length; i++) hash = Math.imul(hash ^ charCode(stamp, i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   hash = Math.imul(hash ^ (hash >>> 16), seed)

@@ -3,6 +3,7 @@
  * properties does not matter), readable. The first character says what follows: `r` an argument of
  * a resource, `k` a one-off key, so that neither can reach into the other.
  */
+import { charCode } from './char-code.ts'
 import { canonical, NotCanonical } from './canonical.ts'
 import { BreakwaterError } from './errors.ts'
 import { escapeKey } from './escape.ts'
@@ -15,7 +16,7 @@ const tilde = 126 // '~'
 export function keyText(arg: unknown): string {
   switch (typeof arg) {
     case 'string': {
-      const first = arg.charCodeAt(0)
+      const first = charCode(arg, 0)
       return first === hash || first === quote || first === tilde ? `'${arg}` : arg
     }
     case 'number':

@@ -3,6 +3,7 @@
  * UTF-8. Keyed, so that nobody who does not know the key can make texts that collide: the
  * multicollisions of MurmurHash hold for every seed. A 64-bit word is two halves, low and high.
  */
+import { charCode } from './char-code.ts'
 
 export interface SipKey {
   readonly low0: number
@@ -121,7 +122,7 @@ function utf8(text: string): number {
   if (length <= 64) {
     let n = 0
     while (n < length) {
-      const code = text.charCodeAt(n)
+      const code = charCode(text, n)
       if (code >= 0x80) break
       scratch[n++] = code
     }
