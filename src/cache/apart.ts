@@ -69,6 +69,8 @@ export async function fetched(
     const bytes = await engine.store!.call('body', key, () => bodies.get(key, piece))
     if (bytes.length !== length) throw new Error('the body has gone, or has another length')
     payload.set(bytes, at)
+    // Else the next piece is asked for, and read, in this very turn, and so on to the end of the burst.
+    await engine.turn()
   })
   let sum = 0
   for (let at = 0; at < payload.length; at += apartBytes) {
