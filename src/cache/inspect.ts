@@ -8,7 +8,7 @@ import type { Uncacheable } from '../core/head.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
-import { copied, encoded, roomFor, type Owner } from './values.ts'
+import { copied, encoded, roomFor, type Encoded, type Owner } from './values.ts'
 
 export interface Inspected {
   readonly negative: boolean
@@ -45,23 +45,62 @@ export function inspect(
     callbackFailed(engine, { name, key }, 'isNegative', error)
   }
   const owner: Owner = { name, key, rules }
-  const refused = (path: string, shared = value): Inspected => {
-    const cause = why ?? 'unstorable'
-    return { negative, value: shared, payload: undefined, size: 0, why: cause, path }
-  }
   return after(roomFor(engine, value, owner), () => {
     const made = encoded(engine, value, owner, toStore)
-    if (made.type === 'unstorable') return refused(made.path)
-    const { payload, size } = made
-    return after(copied(engine, value, payload, owner), (copy) => {
-      if (copy.type === 'unstorable') return refused(copy.path)
-      const { value: shared } = copy
-      const leftMs = Math.max(0, until - engine.clock.now())
-      return after(negative ? undefined : misfitOf(engine, owner, shared, leftMs), (found) => {
-        if (found !== undefined) return refused(found.path, shared)
+    return after(prepared(engine, owner, { value, negative, made, until }), (ready): Inspected => {
+      const { value: shared } = ready
+      if (ready.type === 'ready') {
+        const { payload, size } = ready
         return { negative, value: shared, payload, size, why, path: undefined }
-      })
+      }
+      const cause = why ?? 'unstorable'
+      const { path } = ready
+      return { negative, value: shared, payload: undefined, size: 0, why: cause, path }
     })
+  })
+}
+
+export interface Ready {
+  readonly type: 'ready'
+  /** What its callers share. */
+  readonly value: unknown
+  readonly payload: Uint8Array | undefined
+  readonly size: number
+}
+
+/** `value`: as far as it came. */
+export interface Unready {
+  readonly type: 'unstorable'
+  readonly path: string
+  readonly value: unknown
+}
+
+/** An encoded value copied as a hit will have it, and held against its schema. */
+export function prepared(
+  engine: Engine,
+  owner: Owner,
+  of: {
+    readonly value: unknown
+    readonly negative: boolean
+    readonly made: Encoded
+    /** When an asynchronous schema must have ended. */
+    readonly until: number
+  },
+): Ready | Unready | Promise<Ready | Unready> {
+  const { value, negative, made, until } = of
+  if (made.type === 'unstorable') return { ...made, value }
+  const { payload, size } = made
+  return after(copied(engine, value, payload, owner), (copy) => {
+    if (copy.type === 'unstorable') return { ...copy, value }
+    const { value: shared } = copy
+    const leftMs = Math.max(0, until - engine.clock.now())
+    return after(
+      negative ? undefined : misfitOf(engine, owner, shared, leftMs),
+      (found): Ready | Unready =>
+        found === undefined
+          ? { type: 'ready', value: shared, payload, size }
+          : { type: 'unstorable', path: found.path, value: shared },
+    )
   })
 }
 

@@ -2,7 +2,6 @@
  * `set`: a value put in by hand. It fences loads in flight as `invalidate` does, from the call on,
  * although a big value, or a schema that takes its time, has it written later.
  */
-import { after } from '../core/after.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { Body } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
@@ -14,25 +13,15 @@ import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
 import { storeHead } from './entry.ts'
 import { callbackFailed } from './failure.ts'
 import { outdate } from './heed.ts'
-import { misfitOf } from './inspect.ts'
+import { prepared, type Ready } from './inspect.ts'
 import { keep, newEntry } from './keep.ts'
 import { closed } from './load.ts'
 import { packed } from './pack.ts'
 import { currentTags } from './tag-changes.ts'
 import { tagsOf } from './tags-of.ts'
-import { copied, encoded, frameOf, isManyBytes, keptPayload, roomFor } from './values.ts'
-import type { Encoded, Owner } from './values.ts'
+import { encoded, frameOf, isManyBytes, keptPayload, roomFor } from './values.ts'
 import { change, inStore } from './write.ts'
 import type { PendingWrite } from './writes.ts'
-
-/** What is written, and what memory keeps of it. */
-interface Ready {
-  readonly type: 'ready'
-  readonly made: Encoded & { readonly type: 'storable' }
-  readonly value: unknown
-}
-
-type Unready = Encoded & { readonly type: 'unstorable' }
 
 export async function set(
   engine: Engine,
@@ -54,19 +43,18 @@ export async function set(
   // Not known as what, or not to be kept: but nothing older may stand in its place.
   if (meant === undefined) return change(engine, [key], { what: 'invalidate' }, source.counters)
   const { negative } = meant
-  const prepare = (encodedNow: Encoded): Ready | Unready | Promise<Ready | Unready> =>
-    ready(engine, owner, { value, negative, made: encodedNow })
-  const early = made && prepare(made)
+  const now = engine.clock.now()
+  const of = { value, negative, until: now + rules.loadTimeoutMs }
+  const early = made && prepared(engine, owner, { ...of, made })
   if (early !== undefined && !(early instanceof Promise) && early.type === 'unstorable') {
     throw unstorable(engine, source, key, early.path)
   }
   if (ttlMs === 0) return change(engine, [key], { what: 'invalidate' }, source.counters)
 
   const stamp = engine.newToken()
-  const now = engine.clock.now()
   const jitteredMs = jittered(ttlMs, rules.jitter, engine.clock.random())
   const life = lifetime(now, jitteredMs, negative ? noWindows : rules)
-  const head = headOf({ stamp, now, life, ...meant })
+  const head = newHead({ stamp, now, life, ...meant })
   source.counters.invalidated++
   outdate(engine, key, 'gone')
   engine.writes.outdate(key, stamp, 'write')
@@ -76,7 +64,7 @@ export async function set(
   let done: Ready | undefined
   const keepIt = (provisional: boolean): void => {
     if (done === undefined || write.outdated || !usesMemory(engine, rules)) return
-    const { payload, size } = done.made
+    const { payload, size } = done
     const entry = newEntry(engine, rules, {
       head,
       value: done.value,
@@ -93,13 +81,14 @@ export async function set(
   }
   try {
     if (room !== undefined) await room
-    const late = early ?? prepare(encoded(engine, value, owner, toStore))
-    const prepared = late instanceof Promise ? await late : late
-    if (prepared.type === 'unstorable') throw unstorable(engine, source, key, prepared.path)
-    done = prepared
+    const late =
+      early ?? prepared(engine, owner, { ...of, made: encoded(engine, value, owner, toStore) })
+    const ready = late instanceof Promise ? await late : late
+    if (ready.type === 'unstorable') throw unstorable(engine, source, key, ready.path)
+    done = ready
     const current = toStore ? currentTags(engine) : undefined
     if (current !== undefined) await current.catch(() => {})
-    const packing = toStore ? packed(engine, rules, key, done.made.payload!) : undefined
+    const packing = toStore ? packed(engine, rules, key, ready.payload!) : undefined
     const body = packing instanceof Promise ? await packing : packing
     // Undone while it waited: what did so may have reached the store already, and must stand.
     if (body !== undefined && !write.undone) {
@@ -158,29 +147,7 @@ function meaningOf(
   }
 }
 
-/** Copied as a hit will have it, and held against its schema. */
-function ready(
-  engine: Engine,
-  owner: Owner,
-  of: { readonly value: unknown; readonly negative: boolean; readonly made: Encoded },
-): Ready | Unready | Promise<Ready | Unready> {
-  const { value, negative, made } = of
-  if (made.type === 'unstorable') return made
-  return after(
-    copied(engine, value, made.payload, owner),
-    (copy): Ready | Unready | Promise<Ready | Unready> => {
-      if (copy.type === 'unstorable') return copy
-      const whole: Ready = { type: 'ready', made, value: copy.value }
-      if (negative) return whole
-      const checking = misfitOf(engine, owner, copy.value, owner.rules.loadTimeoutMs)
-      return after(checking, (found) =>
-        found === undefined ? whole : { type: 'unstorable', path: found.path },
-      )
-    },
-  )
-}
-
-function headOf(
+function newHead(
   of: Meaning & {
     readonly stamp: Token
     readonly now: number

@@ -8,7 +8,7 @@ import { after } from '../core/after.ts'
 import { deepFreeze } from '../core/freeze.ts'
 import { openFrame, type Body } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
-import type { CodecPort } from '../ports.ts'
+import type { CodecPort, Decompression } from '../ports.ts'
 import { fetched } from './apart.ts'
 import type { Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -35,6 +35,7 @@ export interface Unread {
 }
 
 const noPayload = new Uint8Array(0)
+const mark = { type: 'unpacked', payload: noPayload, value: undefined, meta: undefined } as const
 /** Beside a value: what a seal adds to it. */
 const sealBytes = 1_024
 
@@ -51,14 +52,7 @@ export function unpack(
   const { head, rawLength } = opened
   const { codec: usual } = rules
   if (head.uncacheable !== undefined) {
-    return {
-      type: 'unpacked',
-      head,
-      codec: usual,
-      payload: noPayload,
-      value: undefined,
-      meta: undefined,
-    }
+    return { ...mark, head, codec: usual }
   }
   const codec = opened.codec === usual.id ? usual : readerOf(engine, usual, opened.codec)
   if (codec === undefined) return unread('codec')
@@ -85,8 +79,9 @@ export function unpack(
       return unpackBig(engine, source, key, { head, codec, body: opened, meta })
     }
     const body = unsealed(engine, codec, key, opened)
-    const payload = inflated(body, rules)
-    if (payload === undefined) return unread('compression')
+    const reader = decompression(body, rules)
+    if (reader === undefined) return unread('compression')
+    const payload = reader.decompress(body.payload, rawLength)
     const value = decoded(payload, rules, codec)
     return checked(engine, source, key, { type: 'unpacked', head, codec, payload, value, meta })
   } catch {
@@ -123,9 +118,9 @@ async function unpackBig(
   }
   try {
     body = unsealed(engine, codec, key, body)
-    const inflating = inflatedAside(body, rules)
-    if (inflating === undefined) return unread('compression')
-    const payload = await inflating
+    const reader = decompression(body, rules)
+    if (reader === undefined) return unread('compression')
+    const payload = await reader.decompressAside(body.payload, body.rawLength)
     // What the client has just put together, and its checksum, were enough for one turn.
     await engine.turn()
     const value = await copyLater(engine, payload, { rules, codec, name: source.name, key })
@@ -143,27 +138,20 @@ async function unpackBig(
 }
 
 /** `undefined`: by something that this process has not. */
-function inflated(
+function decompression(
   { compression, payload, rawLength }: Body,
-  rules: EntryRules,
-): Uint8Array | undefined {
-  if (compression === 0) return payload
-  allow(payload, rawLength)
-  return rules.compressions.numbered(compression)?.decompress(payload, rawLength)
-}
-
-function inflatedAside(
-  { compression, payload, rawLength }: Body,
-  rules: EntryRules,
-): Promise<Uint8Array> | undefined {
-  if (compression === 0) return Promise.resolve(payload)
-  allow(payload, rawLength)
-  return rules.compressions.numbered(compression)?.decompressAside(payload, rawLength)
-}
-
-function allow(payload: Uint8Array, rawLength: number): void {
-  if (payload.length * mostRatio < rawLength)
+  { compressions }: EntryRules,
+): Pick<Decompression, 'decompress' | 'decompressAside'> | undefined {
+  if (compression === 0) return uncompressed
+  if (payload.length * mostRatio < rawLength) {
     throw new Error('more than a value of ours can shrink')
+  }
+  return compressions.numbered(compression)
+}
+
+const uncompressed: Pick<Decompression, 'decompress' | 'decompressAside'> = {
+  decompress: (bytes) => bytes,
+  decompressAside: async (bytes) => bytes,
 }
 
 function unsealed(engine: Engine, { seal }: CodecPort, key: string, body: Body): Body {

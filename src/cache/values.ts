@@ -145,7 +145,7 @@ export function copied(
   }
 }
 
-export function asItIs(value: unknown): Copied {
+function asItIs(value: unknown): Copied {
   return { type: 'copied', value }
 }
 

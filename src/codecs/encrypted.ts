@@ -8,6 +8,7 @@
  * Authenticated too: all before the salt, and the entry that it is stored as, so that no frame can
  * be moved to another key.
  */
+import { asBuffer } from '../core/as-buffer.ts'
 import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from 'node:crypto'
 import type { Cipher, Decipher, KeyObject } from 'node:crypto'
 import type { Codec, CodecPort, Seal } from '../ports.ts'
@@ -97,7 +98,7 @@ function sealOf(masters: ReadonlyMap<string, MasterKey>, used: MasterKey): Seal 
     },
 
     open(bytes, context) {
-      const sealed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      const sealed = asBuffer(bytes)
       if (sealed[0] !== version) throw new Error('not sealed by this version')
       const master = masters.get(sealed.toString('latin1', 2, 2 + (sealed[1] ?? 0)))
       if (master === undefined) throw new Error('sealed with a key that is not known')

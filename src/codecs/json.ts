@@ -3,6 +3,7 @@
  * What JSON has no form for becomes an object with one property, `{"~#date": 1700000000000}`; an
  * object with such a name by itself is marked too, so that nothing is ever taken for a mark.
  */
+import { asBuffer } from '../core/as-buffer.ts'
 import { port } from '../ports.ts'
 import type { Codec, CodecPort } from '../ports.ts'
 import { Unstorable } from '../core/unstorable.ts'
@@ -67,7 +68,7 @@ export const jsonCodec: CodecPort = {
   },
 
   decode(bytes) {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+    const text = asBuffer(bytes).toString()
     const value: unknown = JSON.parse(text)
     return text.includes(quotedSign) ? revive(value, marks) : value
   },

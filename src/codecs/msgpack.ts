@@ -5,6 +5,7 @@
  * after. Marks are `[C1, tag, data]`: token 0xC1 is the one that no value has. Extensions of msgpackr
  * are not used, since their registry is shared with whatever else in the process uses it.
  */
+import { asBuffer } from '../core/as-buffer.ts'
 import { Unpackr } from 'msgpackr'
 import { port } from '../ports.ts'
 import type { Codec, CodecPort, InPieces } from '../ports.ts'
@@ -79,11 +80,6 @@ export async function decodedInPieces(
   const buffer = asBuffer(bytes)
   const { marked, maps } = checked(buffer)
   return decodePieces(buffer, { how, length, marked, maps })
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  if (Buffer.isBuffer(bytes)) return bytes
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function checked(buffer: Buffer): Checked {

@@ -3,6 +3,7 @@
  * afterwards, or refused. Payload: our format, a CRC-32, and what `v8.serialize` would write. The
  * checksum keeps what was damaged by chance away from a decoder that is not made for it.
  */
+import { asBuffer } from '../core/as-buffer.ts'
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8'
 import { crc32 } from 'node:zlib'
 import { port } from '../ports.ts'
@@ -45,7 +46,7 @@ export const v8Codec: CodecPort = {
   },
 
   decode(bytes) {
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const all = asBuffer(bytes)
     if (all.length <= dataAt || all[0] !== format) throw new Error('malformed v8 payload')
     const data = all.subarray(dataAt)
     if (crc32(data) !== all.readUInt32BE(crcAt)) throw new Error('malformed v8 payload: checksum')

@@ -5,6 +5,7 @@
  * write to: `openFrame` never throws, never allocates by a length that it has not checked, and
  * takes nothing that a checksum does not cover, save `expiredAt`, which a script sets in place.
  */
+import { asBuffer } from './as-buffer.ts'
 import type { Head, Uncacheable } from './head.ts'
 
 export type Crc32 = (bytes: Uint8Array, seed?: number) => number
@@ -109,9 +110,7 @@ export function openFrame(bytes: Uint8Array, crc32: Crc32): OpenedFrame {
   if (version < frameLayout.version) return unreadable.older
   if (length < minHeadLength) return unreadable.truncated
 
-  const buffer = Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = asBuffer(bytes)
   const at = buffer.readUInt32BE(headLengthAt)
   if (at < minHeadLength) return unreadable.corrupt
   if (length < at + inBody.payloadAt) return unreadable.truncated
@@ -168,7 +167,7 @@ export function packNote({ id, length, crc }: Note): Uint8Array {
 
 export function readNote(payload: Uint8Array): Note | undefined {
   if (payload.length !== noteLength) return undefined
-  const note = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
+  const note = asBuffer(payload)
   return {
     id: note.toString('latin1', 0, frameLayout.stampLength),
     length: note.readUInt32BE(frameLayout.stampLength),

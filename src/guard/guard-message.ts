@@ -1,4 +1,5 @@
 /** What the processes that share filters tell each other: additions, or that a record has changed. */
+import { asBuffer } from '../core/as-buffer.ts'
 import { digestBytes, readDigests } from './digest-bytes.ts'
 import type { Digest } from '../core/siphash.ts'
 
@@ -27,7 +28,7 @@ export function changedMessage(name: string): Buffer {
 /** `undefined`: none of ours. */
 export function readMessage(bytes: Uint8Array): GuardMessage | undefined {
   const [type, length = 0] = bytes
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = asBuffer(bytes)
   const name = buffer.toString('latin1', 2, 2 + length)
   if (type === changed) return { type: 'changed', name }
   if (type !== added) return undefined

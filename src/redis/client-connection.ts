@@ -4,18 +4,16 @@
  * know yet what was just added.
  */
 import { BreakwaterError, describe } from '../core/errors.ts'
-import type { RedisCommands, RedisConnection } from './commands.ts'
+import type { RedisConnection } from './commands.ts'
 import { busOfCluster, busOfOne } from './ioredis-bus-sources.ts'
 import { checkShape, readsFromReplica } from './ioredis-check.ts'
 import { isCluster, prefixText } from './ioredis-client.ts'
 import { ioredisClusterCommands } from './ioredis-cluster-commands.ts'
 import { ioredisCommands } from './ioredis-commands.ts'
 import { ownBus as ioredisBus } from './ioredis-own-bus.ts'
-import { checkClient, type NodeRedisClient } from './node-redis-client.ts'
-import { clusterCommands } from './node-redis-cluster.ts'
+import { checkClient } from './node-redis-client.ts'
+import { nodeRedisCommands } from './node-redis-commands.ts'
 import { ownBus as nodeRedisBus } from './node-redis-own-bus.ts'
-import { sentinelCommands } from './node-redis-sentinel.ts'
-import { singleCommands } from './node-redis-single.ts'
 import { hidesHashTag } from './slots.ts'
 
 /** `option`: what the user calls it. Throws `INVALID_OPTION` when it is no such client. */
@@ -48,20 +46,9 @@ function byNodeRedis(option: string, value: object): RedisConnection {
     if (isPubSubActive && options?.RESP !== 3) throw subscribed(option)
     if (options?.readonly === true) throw fromReplica(option)
   }
-  const commands = commandsOf(checked)
+  const commands = nodeRedisCommands(checked, false)
   if (checked.kind === 'cluster') refuseHidden(option, commands.keyPrefix)
   return { commands, subscribe: nodeRedisBus(checked) }
-}
-
-function commandsOf(checked: NodeRedisClient): RedisCommands {
-  switch (checked.kind) {
-    case 'single':
-      return singleCommands(checked.client)
-    case 'cluster':
-      return clusterCommands(checked.client, false)
-    case 'sentinel':
-      return sentinelCommands(checked.client, false)
-  }
 }
 
 /** With such a prefix keys that belong together lie in different slots. */

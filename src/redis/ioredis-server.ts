@@ -1,7 +1,7 @@
 /** What single clients and the nodes of a cluster do alike: one server, and when a client is ready. */
 import type { RedisConnecting, RedisServer } from './commands.ts'
 import type { IoredisClient, IoredisSender } from './ioredis-client.ts'
-import { asBuffer } from './ioredis-words.ts'
+import { asBuffer } from '../core/as-buffer.ts'
 import { onShared } from './shared-listener.ts'
 
 export function ioredisServer(client: IoredisClient, name: string): RedisServer {

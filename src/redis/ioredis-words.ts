@@ -1,4 +1,5 @@
 /** Arguments of a call as ioredis takes them. */
+import { asBuffer } from '../core/as-buffer.ts'
 import type { Argument, ScriptCall } from './commands.ts'
 
 export type Word = string | number | Uint8Array
@@ -8,13 +9,7 @@ export function wordsOf({ keys, args }: ScriptCall): Word[] {
   return [keys.length, ...keys, ...args.map(argumentOf)]
 }
 
+/** ioredis writes a Uint8Array that is no Buffer as its comma-separated text. */
 export function argumentOf(value: Argument): string | Uint8Array {
   return typeof value === 'string' ? value : asBuffer(value)
-}
-
-/** ioredis writes a Uint8Array that is no Buffer as its comma-separated text. */
-export function asBuffer(value: Uint8Array): Buffer {
-  return Buffer.isBuffer(value)
-    ? value
-    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }

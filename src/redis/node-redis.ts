@@ -5,17 +5,15 @@
  */
 import { describe } from '../core/errors.ts'
 import { port, type Store, type StorePort } from '../ports.ts'
-import type { RedisCommands, Subscribe } from './commands.ts'
+import type { Subscribe } from './commands.ts'
 import {
   checkBusClient,
   checkCommandClient,
   refuse,
   type NodeRedisClient,
 } from './node-redis-client.ts'
-import { clusterCommands } from './node-redis-cluster.ts'
+import { nodeRedisCommands } from './node-redis-commands.ts'
 import { ownBus } from './node-redis-own-bus.ts'
-import { sentinelCommands } from './node-redis-sentinel.ts'
-import { singleCommands } from './node-redis-single.ts'
 import { usersBus } from './node-redis-users-bus.ts'
 import { RedisSession } from './session.ts'
 
@@ -73,20 +71,9 @@ export function redisStore(options: RedisStoreOptions): Store {
   const store: StorePort = {
     [port]: 'store',
     open: (scope) =>
-      new RedisSession({ commands: commandsOf(client, replicaReads), subscribe }, scope),
+      new RedisSession({ commands: nodeRedisCommands(client, replicaReads), subscribe }, scope),
   }
   return store
-}
-
-function commandsOf(checked: NodeRedisClient, replicaReads: boolean): RedisCommands {
-  switch (checked.kind) {
-    case 'single':
-      return singleCommands(checked.client)
-    case 'cluster':
-      return clusterCommands(checked.client, replicaReads)
-    case 'sentinel':
-      return sentinelCommands(checked.client, replicaReads)
-  }
 }
 
 function chooseBus(client: NodeRedisClient, bus: unknown): Subscribe | undefined {
