@@ -1,22 +1,12 @@
 // Big values on a real Redis: in pieces, each within its deadline, and gone with their frames.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
-import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCache, type Cache, type CacheEvents, type CacheOptions } from '../../src/index.ts'
 import { bothClients } from '../support/both-clients.ts'
+import { ownServer } from '../support/own-server.ts'
 import { well } from '../support/well.ts'
 
-let server: RedisServer
-let admin: Redis
-beforeAll(async () => {
-  server = await startRedisServer()
-  admin = new Redis({ port: server.port })
-})
-afterAll(async () => {
-  admin.disconnect()
-  await server.stop()
-})
+const redis = ownServer()
 
 const bytes = (length: number, from = 0): Buffer => {
   const made = Buffer.alloc(length)
@@ -29,7 +19,7 @@ const big = bytes(3_000_000)
 describe.each(bothClients)('with $library', ({ open }) => {
   const opened: { cache: Cache; end(): void }[] = []
   const process = async (options: Partial<CacheOptions> = {}, clientOptions: object = {}) => {
-    const { store, end } = open({ host: '127.0.0.1', port: server.port }, clientOptions)
+    const { store, end } = open({ host: '127.0.0.1', port: redis.port }, clientOptions)
     const cache = createCache({
       namespace: 'apart',
       ttl: '60s',
@@ -45,10 +35,10 @@ describe.each(bothClients)('with $library', ({ open }) => {
   afterEach(async () => {
     await Promise.all(opened.map(({ cache }) => cache.close({ timeout: 500 })))
     for (const { end } of opened.splice(0)) end()
-    await admin.flushall()
+    await redis.admin.flushall()
   })
-  const bodies = () => admin.keys('*:b:*')
-  const frames = () => admin.keys('*:v')
+  const bodies = () => redis.admin.keys('*:b:*')
+  const frames = () => redis.admin.keys('*:v')
   const define = (cache: Cache, load: () => Promise<unknown>) =>
     cache.define({ name: 'file', load: (_: string) => load() })
   /** Two processes and what the first of them has loaded. */
@@ -68,7 +58,7 @@ describe.each(bothClients)('with $library', ({ open }) => {
     expect(Buffer.compare((await b.get('x')) as Buffer, big)).toBe(0)
     expect(elsewhere).not.toHaveBeenCalled()
     const [frame] = (await frames()) as [string]
-    expect(await admin.strlen(frame)).toBeLessThan(500)
+    expect(await redis.admin.strlen(frame)).toBeLessThan(500)
   })
 
   it('comes back through a key prefix as well', async () => {
@@ -84,7 +74,7 @@ describe.each(bothClients)('with $library', ({ open }) => {
     await stored()
     const [body] = (await bodies()) as [string]
     const [frame] = (await frames()) as [string]
-    const left = (await admin.pttl(body)) - (await admin.pttl(frame))
+    const left = (await redis.admin.pttl(body)) - (await redis.admin.pttl(frame))
     expect(left).toBeGreaterThan(30_000)
     expect(left).toBeLessThan(90_000)
   })
@@ -137,12 +127,12 @@ describe.each(bothClients)('with $library', ({ open }) => {
     await file.get('x')
     await one.idle()
     const [body] = (await bodies()) as [string]
-    await admin.pexpire(body, 5_000)
+    await redis.admin.pexpire(body, 5_000)
     await file.expire('x')
     await file.get('x')
     await vi.waitFor(() => expect(loads).toBe(2))
     await one.idle()
-    expect(await admin.pttl(body)).toBeGreaterThan(60_000)
+    expect(await redis.admin.pttl(body)).toBeGreaterThan(60_000)
     expect(await define(other, async () => 'other').lookup('x')).toMatchObject({ outcome: 'hit' })
   })
 
@@ -150,16 +140,22 @@ describe.each(bothClients)('with $library', ({ open }) => {
     const { b, two, elsewhere } = await stored()
     const unread: CacheEvents['unreadable'][] = []
     two.on('unreadable', (event) => unread.push(event))
-    await admin.del(...(await bodies()))
+    await redis.admin.del(...(await bodies()))
     expect(await b.get('x')).toBe('loaded elsewhere')
     expect(elsewhere).toHaveBeenCalledTimes(1)
     expect(unread[0]).toMatchObject({ why: 'body' })
   })
 
   it.each<{ how: string; spoil: (body: string) => Promise<unknown> }>([
-    { how: 'was cut short', spoil: (body) => admin.set(body, big.subarray(0, 1_000_000)) },
-    { how: 'was changed in one byte', spoil: (body) => admin.setrange(body, 2_000_000, '~~~~') },
-    { how: 'is another type', spoil: (body) => admin.multi().del(body).lpush(body, 'x').exec() },
+    { how: 'was cut short', spoil: (body) => redis.admin.set(body, big.subarray(0, 1_000_000)) },
+    {
+      how: 'was changed in one byte',
+      spoil: (body) => redis.admin.setrange(body, 2_000_000, '~~~~'),
+    },
+    {
+      how: 'is another type',
+      spoil: (body) => redis.admin.multi().del(body).lpush(body, 'x').exec(),
+    },
   ])('whose body $how is a miss, never a wrong value', async ({ spoil }) => {
     const { b } = await stored()
     const [body] = (await bodies()) as [string]

@@ -2,9 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { encrypted } from '../../src/codecs/encrypted.ts'
 import { json } from '../../src/codecs/json.ts'
 import { msgpack } from '../../src/codecs/msgpack.ts'
@@ -17,6 +16,7 @@ import { redisStore } from '../../src/redis/ioredis.ts'
 import { openSession } from '../support/open-session.ts'
 import { rawFrames } from '../support/raw-frames.ts'
 import { world } from '../support/two-processes.ts'
+import { ownServer } from '../support/own-server.ts'
 import { well } from '../support/well.ts'
 
 type Schema = NonNullable<Definition<string, unknown>['schema']>
@@ -217,22 +217,13 @@ it.each([100_000, 300_000])(
 )
 
 describe('on a real Redis', () => {
-  let server: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    server = await startRedisServer()
-    admin = new Redis({ port: server.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await server.stop()
-  })
+  const redis = ownServer()
   const caches: { cache: Cache; client: Redis }[] = []
   const process = async (
     wrap: (store: Store) => Store = (store) => store,
     options: Partial<CacheOptions> = {},
   ) => {
-    const client = new Redis({ port: server.port })
+    const client = new Redis({ port: redis.port })
     const cache = createCache({
       namespace: 'found',
       ttl: '60s',
@@ -247,10 +238,10 @@ describe('on a real Redis', () => {
   afterEach(async () => {
     await Promise.all(caches.map(({ cache }) => cache.close({ timeout: 500 })))
     for (const { client } of caches.splice(0)) client.disconnect()
-    await admin.flushall()
+    await redis.admin.flushall()
   })
   const big = randomBytes(2_000_000)
-  const bodies = () => admin.keys('*:b:*')
+  const bodies = () => redis.admin.keys('*:b:*')
   type Bodies = NonNullable<StoreSession['bodies']>
   /** A store whose `bodies` are changed. */
   const withBodies =
@@ -290,9 +281,9 @@ describe('on a real Redis', () => {
     await file.invalidate('x', { settle: '30s' })
     await file.get('x')
     await cache.idle()
-    expect(await admin.keys('*{r:file:x}:v')).toHaveLength(1)
+    expect(await redis.admin.keys('*{r:file:x}:v')).toHaveLength(1)
     const [body] = await bodies()
-    expect(await admin.pttl(body!)).toBeGreaterThan(0)
+    expect(await redis.admin.pttl(body!)).toBeGreaterThan(0)
   })
 
   it('a body ends with its frame when that was expired, too', async () => {
@@ -306,11 +297,11 @@ describe('on a real Redis', () => {
     await file.get('x')
     await cache.idle()
     await file.expire('x')
-    const [frame] = await admin.keys('*{r:file:x}:v')
+    const [frame] = await redis.admin.keys('*{r:file:x}:v')
     const [body] = await bodies()
-    expect(await admin.pttl(frame!)).toBeLessThanOrEqual(30_000)
-    expect(await admin.pttl(body!)).toBeLessThanOrEqual(90_000)
-    expect(await admin.pttl(body!)).toBeGreaterThan(60_000)
+    expect(await redis.admin.pttl(frame!)).toBeLessThanOrEqual(30_000)
+    expect(await redis.admin.pttl(body!)).toBeLessThanOrEqual(90_000)
+    expect(await redis.admin.pttl(body!)).toBeGreaterThan(60_000)
     expect(await file.get('x')).toHaveLength(big.length)
   })
 
@@ -323,13 +314,13 @@ describe('on a real Redis', () => {
     await vi.waitFor(async () => expect(await bodies()).toHaveLength(1))
     await file.invalidate('x')
     const sent: string[] = []
-    const monitor = await admin.duplicate().monitor()
+    const monitor = await redis.admin.duplicate().monitor()
     monitor.on('monitor', (_: string, [name, key]: string[]) => sent.push(`${name} ${key}`))
     go()
     await setting
     expect(await file.get('x')).toBe('new')
     await cache.idle()
-    await admin.echo('end')
+    await redis.admin.echo('end')
     await vi.waitFor(() => expect(sent).toContain('echo end'))
     monitor.disconnect()
     // That of the load.
@@ -357,7 +348,7 @@ describe('on a real Redis', () => {
     await file.get('x')
     await cache.idle()
     expect(await bodies()).toEqual([])
-    expect(await admin.keys('*:l')).toEqual([])
+    expect(await redis.admin.keys('*:l')).toEqual([])
   })
 
   it('an older value covers for one whose body Redis did not give any more', async () => {
@@ -365,7 +356,7 @@ describe('on a real Redis', () => {
     const rules = { staleIfError: '1h', jitter: 0, earlyRefresh: false } as const
     const freezing = withBodies((own) => ({
       get: async (...args) => {
-        if (freezes) void admin.client('PAUSE', 1_000, 'ALL')
+        if (freezes) void redis.admin.client('PAUSE', 1_000, 'ALL')
         if (freezes) await new Promise((resolve) => setTimeout(resolve, 30))
         return own.get(...args)
       },
@@ -386,17 +377,17 @@ describe('on a real Redis', () => {
     await elsewhere.idle()
     expect(await file.get('x')).toHaveLength(big.length)
     // What memory has is not believed any more, but still there.
-    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await new Promise((resolve) => setTimeout(resolve, 20))
     await other.refresh('x')
     await elsewhere.idle()
     freezes = true
     expect((await file.lookup('x')).value).toHaveLength(big.length)
-    await admin.ping()
+    await redis.admin.ping()
   })
 
   it('a body ends soon without its frame, and a write that is sent twice keeps it', async () => {
-    const client = new Redis({ port: server.port })
+    const client = new Redis({ port: redis.port })
     const { session, reaches } = openSession(redisStore({ client }))
     await reaches('ready')
     const id = 'B'.repeat(22)
@@ -404,7 +395,7 @@ describe('on a real Redis', () => {
     await session.bodies!.put('k', { id, at: 0, bytes })
     const [body = ''] = await bodies()
     // Its frame may never come: its process has died.
-    expect(await admin.pttl(body)).toBeLessThanOrEqual(60_000)
+    expect(await redis.admin.pttl(body)).toBeLessThanOrEqual(60_000)
     const stamp = 'A'.repeat(22)
     const now = Date.now()
     const head: Head = {
@@ -427,7 +418,7 @@ describe('on a real Redis', () => {
     const request = { key: 'k', frame, lifeMs: 60_000, stamp, notAfter: now + 60_000 }
     expect(await session.write(request)).toBe('ok')
     expect(await session.write(request)).toBe('ok')
-    expect(await admin.pttl(body)).toBeGreaterThan(60_000)
+    expect(await redis.admin.pttl(body)).toBeGreaterThan(60_000)
     await session.close()
     client.disconnect()
   })

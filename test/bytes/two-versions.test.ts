@@ -1,7 +1,6 @@
 // Two versions of the library on one Redis, in both directions (T115): the one that is built here,
 // and a next one, which is this one with another number in its frames and its scripts.
 
-import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { createHash } from 'node:crypto'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type * as library from '../../src/index.ts'
 import type * as adapter from '../../src/redis/ioredis.ts'
 import type { ScriptSource } from '../../src/redis/scripts.generated.ts'
+import { ownServer } from '../support/own-server.ts'
 import { well } from '../support/well.ts'
 
 interface Version {
@@ -57,31 +57,26 @@ async function nextVersion(folder: string): Promise<string> {
   return dist
 }
 
-let server: RedisServer
+const redis = ownServer()
 let folder: string
-let admin: Redis
 const versions = {} as Record<'this' | 'next', Version>
 beforeAll(async () => {
-  server = await startRedisServer()
-  admin = new Redis({ port: server.port })
   folder = await mkdtemp(join(tmpdir(), 'breakwater-next-'))
   versions.this = await load(join(root, 'dist'))
   versions.next = await load(await nextVersion(folder))
 })
 afterAll(async () => {
-  admin.disconnect()
-  await server.stop()
   await rm(folder, { recursive: true })
 })
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()))
-  await admin.flushall()
+  await redis.admin.flushall()
 })
 
 async function process(version: keyof typeof versions) {
-  const client = new Redis({ port: server.port })
+  const client = new Redis({ port: redis.port })
   const { createCache, redisStore } = versions[version]
   const cache = createCache({
     namespace: 'mixed',

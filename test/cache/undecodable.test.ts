@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { packFrame, plainBody } from '../../src/core/frame.ts'
 import { createCache } from '../../src/index.ts'
-import type { StorePort } from '../../src/ports.ts'
 import { manualClock, memoryStore } from '../../src/testing/index.ts'
+import { rawFrames } from '../support/raw-frames.ts'
 
 async function withHostileFrame(fresh: boolean) {
   const clock = manualClock()
@@ -20,15 +20,6 @@ async function withHostileFrame(fresh: boolean) {
   })
   await clock.advance(10)
   const item = cache.define({ name: 'item', load: (id: string) => ({ id }), values: 'clone' })
-  const session = (store as StorePort).open({
-    namespace: 'test',
-    clock,
-    id: 'hostile-writer',
-    onMessage: () => {},
-    onBus: () => {},
-    onReady: () => {},
-    onFault: () => {},
-  })
   const now = clock.now()
   const head = {
     stamp: 'x'.repeat(22),
@@ -46,8 +37,7 @@ async function withHostileFrame(fresh: boolean) {
   }
   const payload = new Uint8Array([0xc1, 0xff, 0xff])
   const frame = packFrame(head, plainBody(1, payload), crc32)
-  const key = item.key('a')
-  await session.write({ key, frame, lifeMs: 3_600_000, stamp: head.stamp, notAfter: Infinity })
+  await rawFrames(store, clock).write(item.key('a'), frame)
   await clock.advance(10)
   return { clock, cache, item }
 }

@@ -5,12 +5,13 @@
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientsOf, majors, newestMajor } from '../support/ioredis-majors.ts'
+import { guardRigs } from '../support/guard-rigs.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { until } from '../support/open-session.ts'
 import { pretendedBloom } from '../support/pretended-bloom.ts'
-import { freshName, quickGuard, type QuickOptions } from '../support/quick-guard.ts'
+import { freshName } from '../support/quick-guard.ts'
 import { guardCases, ids, isReady, refusedOf, sharedGuardCases } from './guard-suite.ts'
-import type { GuardRig, TestGuard } from './guard-suite.ts'
+import type { GuardRig } from './guard-suite.ts'
 
 const bloomModule = process.env['BREAKWATER_BLOOM_MODULE'] ?? ''
 
@@ -22,21 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const opened: { close(): Promise<void> }[] = []
-afterAll(async () => {
-  await Promise.all(opened.splice(0).map((guard) => guard.close()))
-})
-
-function rigOf(client: () => object, options: Partial<QuickOptions<unknown>> = {}): GuardRig {
-  return {
-    kind: 'bloom',
-    open: async ({ key, name = freshName() } = {}) => {
-      const guard = quickGuard<unknown>({ ...options, client: client(), key: key as never, name })
-      opened.push(guard)
-      return guard as TestGuard
-    },
-  }
-}
+const rigOf = guardRigs('bloom')
 
 function lossCases(rig: () => GuardRig): void {
   it('refuses nothing any more when a filter is gone, and never makes it anew', async () => {

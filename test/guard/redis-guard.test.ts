@@ -4,10 +4,11 @@
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientsOf, majors, newestMajor } from '../support/ioredis-majors.ts'
+import { guardRigs } from '../support/guard-rigs.ts'
 import { nodeRedisClients, usualFlavours } from '../support/node-redis-clients.ts'
 import { until } from '../support/open-session.ts'
-import { freshName, quickGuard, type QuickOptions } from '../support/quick-guard.ts'
-import { guardCases, sharedGuardCases, type GuardRig, type TestGuard } from './guard-suite.ts'
+import { freshName } from '../support/quick-guard.ts'
+import { guardCases, sharedGuardCases } from './guard-suite.ts'
 
 let server: RedisServer
 beforeAll(async () => {
@@ -15,22 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const opened: { close(): Promise<void> }[] = []
-afterAll(async () => {
-  await Promise.all(opened.splice(0).map((guard) => guard.close()))
-})
-
-function rigOf(client: () => object, options: Partial<QuickOptions<unknown>> = {}): GuardRig {
-  return {
-    kind: 'bitmap',
-    lagMs: options.replica === true ? 300 : 0,
-    open: async ({ key, name = freshName() } = {}) => {
-      const guard = quickGuard<unknown>({ ...options, client: client(), key: key as never, name })
-      opened.push(guard)
-      return guard as TestGuard
-    },
-  }
-}
+const rigOf = guardRigs('bitmap', 300)
 
 describe.concurrent.each(majors)('a shared guard by $major', ({ major, Redis }) => {
   const clients = clientsOf(() => server, Redis)
