@@ -18,6 +18,7 @@ import { everything } from '../core/labels.ts'
 import { answered, isStandIn } from './answer.ts'
 import { digest } from './digest.ts'
 import { addressed, changeByTag } from './addressed.ts'
+import { tellEngine } from './companions.ts'
 import { around, sourceOf, type Engine, type Target } from './engine.ts'
 import { makeEngine, type Environment } from './make-engine.ts'
 import { closed } from './load.ts'
@@ -47,7 +48,7 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
 
   const keyFor = (key: string): string => shortKey(oneOffKey(key), digest)
 
-  return {
+  const cache: Cache = {
     define<Arg, Value>(definition: Definition<Arg, Value>): Resource<never, Value> {
       const resolved = resolveDefinition(rules.entry, definition as Definition<unknown, unknown>)
       const { name } = resolved.definition
@@ -113,9 +114,11 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       }
     },
     async [Symbol.asyncDispose]() {
-      await this.close()
+      await cache.close()
     },
   }
+  tellEngine(cache, engine)
+  return cache
 }
 
 function health(engine: Engine): Health {
@@ -125,10 +128,13 @@ function health(engine: Engine): Health {
   const storeState = store === undefined ? 'none' : store.up === 'none' ? 'down' : 'up'
   const hasBus = store !== undefined && store.session.hasBus
   const bus = !hasBus ? 'none' : hearing.hears(now) ? 'up' : 'silent'
+  const told = [...engine.companions].map((companion) => companion.health?.(now) ?? {})
   const isWhole = store === undefined || store.up === 'all'
-  const well = isWhole && bus !== 'silent' && engine.outbox.size + engine.tagOutbox.size === 0
+  const isOwed = engine.outbox.size + engine.tagOutbox.size > 0
+  const areWell = told.every(({ isWell }) => isWell !== false)
+  const well = isWhole && bus !== 'silent' && !isOwed && areWell
   const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
-  return { status, store: storeState, bus, loads, late: [] }
+  return { status, store: storeState, bus, loads, late: told.flatMap(({ late }) => late ?? []) }
 }
 
 /**
@@ -146,6 +152,8 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
   for (const flight of engine.flights) {
     if (flight.isBackground && flight.phase === 'wait') flight.controls.abandoned?.()
   }
+  const companions = [...engine.companions].map(async (companion) => companion.close())
+  await Promise.race([Promise.allSettled(companions), bound])
   await Promise.race([Promise.all([sendMissed(engine), engine.background.idle()]), bound])
   stop?.()
   engine.state = 'closed'

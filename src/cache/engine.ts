@@ -10,6 +10,7 @@ import type { Waiters } from '../flight/waiters.ts'
 import type { LoadContext } from '../api.ts'
 import type { Clock, CodecPort, GuardPort, InPieces, Memory, Token } from '../ports.ts'
 import type { Seat } from './batch.ts'
+import type { Companion } from './companions.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
 import type { Hearing } from './hearing.ts'
@@ -53,6 +54,7 @@ export interface Engine {
   /** Changes by tag that the store did not take. */
   readonly tagOutbox: Outbox
   readonly listeners: Listeners
+  readonly companions: Set<Companion>
   /** Of definitions whose values are big: how big the last one was. */
   readonly bigSizes: Map<string, number>
   readonly switched: Switched

@@ -132,6 +132,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     tags,
     tagOutbox,
     listeners,
+    companions: new Set(),
     switched: new Map(),
     bigSizes: new Map(),
     seed: seedOf(clock.random()),
