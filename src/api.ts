@@ -1,9 +1,9 @@
 /**
  * The public types, and nothing else. Defaults stand in cache/options.ts and are compared with the
- * words here by a test. Precomputing comes with a later version.
+ * words here by a test.
  */
 import type { BreakwaterError } from './core/errors.ts'
-import type { CacheEvents, Counters } from './core/events.ts'
+import type { CacheEvents, Counters, RefreshAlert } from './core/events.ts'
 import type { Mode } from './core/modes.ts'
 import type { Clock, Codec, Guard, Store } from './ports.ts'
 
@@ -105,6 +105,8 @@ export interface CacheOptions
       }>
       /** `false`: keep nothing, but still share, limit and freeze. Default `true`. */
       enabled: boolean
+      /** `false`: this process takes no part in making values ahead. Default `true`. */
+      precompute: boolean
       /** Is given every background refresh, and what goes on after the answer (serverless platforms). */
       waitUntil: (work: Promise<unknown>) => void
       /** Default: the process's own, through the global timers at each call. */
@@ -160,7 +162,54 @@ export interface Definition<Arg, Value> extends EntryOptions<NoInfer<Arg>, NoInf
    * value's type must admit it. Made by `breakwater/guard`.
    */
   guard?: GuardFor<NoInfer<Arg>, NoInfer<Value>> | undefined
+  /** Values made before anyone asks, by schedule: once per key and period, whatever the number of processes. */
+  precompute?: Precompute<NoInfer<Arg>, NoInfer<Value>> | undefined
 }
+
+/** A list, or what gives one: asked anew each period. */
+export type Args<Arg> = readonly Arg[] | (() => Awaitable<Iterable<Arg>> | AsyncIterable<Arg>)
+
+/** The entry's `ttl` must outlast one missed refresh: twice `every`, or any two periods of `cron`. */
+export type Precompute<Arg, Value> = (
+  | {
+      /** The period: at least 300 ms. Keys are spread over it. */
+      every: Duration
+      cron?: undefined
+    }
+  | {
+      /** As in `'*\/9 * * * *'`: by the package croner. Keys are spread over a tenth of the period, at most a minute. */
+      cron: string
+      /** An IANA name such as `'Europe/Berlin'`. Default: that of the process. */
+      timezone?: string | undefined
+      every?: undefined
+    }
+) &
+  (undefined extends Arg ? { args?: Args<Arg> | undefined } : { args: Args<Arg> }) &
+  (
+    | {
+        /**
+         * What a request gets that finds nothing. `'load'`: it loads, as for any definition.
+         * `'wait'`: requests never load; it waits for the background, up to `waitTimeout`.
+         * `'placeholder'`: neither; it gets `placeholder(arg)` at once.
+         */
+        onMiss: 'load' | 'wait'
+      }
+    | { onMiss: 'placeholder'; placeholder: (arg: Arg) => Value }
+  ) & {
+    /** When somebody is to be told that a refresh is missing. */
+    alerts?: Alerts | undefined
+  }
+
+export interface Alerts extends Opt<{
+  /** So many failed refreshes of a key in a row. Default `3`. */
+  failures: number
+  /** Not refreshed for so long after it was due. Default: half the period. */
+  late: Duration
+  /** So long before its entry ends without having been refreshed. Default: half the period. */
+  expiring: Duration
+  /** Called in each process that sees it: `alert.id` is the same in all of them. What it throws is told by `callbackFailed`. */
+  notify: (alert: RefreshAlert) => void
+}> {}
 
 /** A value of a guarded definition may be `undefined`: a refused argument gets it. */
 export type GuardFor<Arg, Value> = undefined extends Value

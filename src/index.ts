@@ -7,6 +7,7 @@ import { messagePack } from './codecs/msgpack.ts'
 import { compressions } from './compression/compressions.ts'
 import { lruMemory } from './memory/lru-memory.ts'
 import type { Cache, CacheOptions } from './api.ts'
+import { refreshAhead } from './refresh/ahead.ts'
 import { slices, turn } from './turns.ts'
 
 /**
@@ -22,16 +23,26 @@ export function createCache(options: CacheOptions): Cache {
     slices,
     newId: () => randomBytes(11).toString('base64url').slice(0, 14),
     memory: lruMemory,
+    ahead: refreshAhead,
   })
 }
 
 export { defineCodec, type OwnCodec } from './codecs/own.ts'
 export { parseDuration } from './core/duration.ts'
 export { BreakwaterError, type ErrorCode } from './core/errors.ts'
-export type { CacheEvents, Counters, LoadReason, Outcome, Unleased } from './core/events.ts'
+export type {
+  CacheEvents,
+  Counters,
+  LoadReason,
+  RefreshAlert,
+  Outcome,
+  Unleased,
+} from './core/events.ts'
 export type { Mode } from './core/modes.ts'
 export type { Clock, Codec, Guard, Store } from './ports.ts'
 export type {
+  Alerts,
+  Args,
   Awaitable,
   BatchContext,
   Bytes,
@@ -53,6 +64,7 @@ export type {
   Lookup,
   Many,
   Peek,
+  Precompute,
   Resource,
   Stored,
 } from './api.ts'

@@ -104,6 +104,8 @@ export interface StoreSession {
   /** Ends freshness now, deletes the lease, always tells everyone. Without windows: as `invalidate`. */
   expire(keys: readonly string[], id: Token): Promise<void>
   write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'>
+  /** Tells everyone that a value is asked for which only they may load. Where there is a bus. */
+  want(key: string, id: Token): Promise<void>
   /** Is this rejection the store's own answer (OOM, READONLY, NOPERM …)? Then it is there. */
   isRefusal(error: unknown): boolean
   /** Did the store itself say so, refusal or not? Then it is not silent, if not well. */
@@ -190,6 +192,8 @@ export interface AcquireRequest {
    * whatever back-off runs. `force`: replace the holder.
    */
   readonly mode: 'take' | 'wait' | 'override' | 'force'
+  /** How this load ends is told to everyone, whether they wait or not. */
+  readonly announces?: boolean | undefined
 }
 
 export type Acquired =
@@ -352,7 +356,7 @@ export type BusMessage =
       readonly why: ReleaseReason
     }
   | {
-      readonly type: 'invalidated' | 'expired' | 'written'
+      readonly type: 'invalidated' | 'expired' | 'written' | 'wanted'
       readonly key: string
       readonly id: Token
     }

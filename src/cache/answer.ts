@@ -1,18 +1,20 @@
 /** Answers are counted where callers get them, once each; and a fallback is the caller's own. */
 import { BreakwaterError, type ErrorCode } from '../core/errors.ts'
 import type { Outcome } from '../core/events.ts'
+import { notYet } from './ahead.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import { callbackFailed, isFailure } from './failure.ts'
 import type { ResolvedCall } from './options.ts'
 
 /** A value that is no entry's. */
 export interface StandIn {
-  readonly outcome: 'fallback' | 'refused'
+  readonly outcome: 'fallback' | 'refused' | 'placeholder'
   readonly value: unknown
 }
 
 export function isStandIn(answer: Answer | StandIn): answer is StandIn {
-  return answer.outcome === 'fallback' || answer.outcome === 'refused'
+  const { outcome } = answer
+  return outcome === 'fallback' || outcome === 'refused' || outcome === 'placeholder'
 }
 
 /** Thrown by a read whose argument cannot exist. */
@@ -43,10 +45,16 @@ export async function answered(
     if (entry.negative) counters.negative++
     tell(engine, source, key, outcome)
     return answer
-  } catch (error) {
-    if (error === refused) {
+  } catch (thrown) {
+    if (thrown === refused) {
       countRefused(engine, source, key)
       return nothingThere
+    }
+    let error = thrown
+    try {
+      if (thrown === notYet) return placeholderFor(engine, asked)
+    } catch (fault) {
+      error = fault
     }
     const value = fallback(engine, asked, error)
     if (value === undefined) {
@@ -74,6 +82,27 @@ function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undef
   } catch (fault) {
     callbackFailed(engine, { name: source.name, key }, 'fallback', fault)
     return undefined
+  }
+}
+
+/** What stands in for a value that the background has not made yet. */
+function placeholderFor(engine: Engine, { source, key, arg }: Asked): StandIn {
+  const { rules, counters, name } = source
+  const { placeholder } = rules.precompute!
+  if (placeholder === undefined) {
+    // It was made, and is not to be kept for anyone.
+    throw new BreakwaterError('WAIT_TIMEOUT', `${key}: the background has no value to give`, {
+      key,
+    })
+  }
+  try {
+    const value = placeholder(arg)
+    counters.placeholder++
+    tell(engine, source, key, 'placeholder')
+    return { outcome: 'placeholder', value }
+  } catch (error) {
+    callbackFailed(engine, { name, key }, 'placeholder', error)
+    throw error
   }
 }
 

@@ -102,6 +102,17 @@ function count(given: unknown, option: string, or = ''): number {
   throw invalidOption(option, `a whole number greater than 0${or}`, given)
 }
 
+/** On the cache it says whether this process takes part; what is made ahead is each definition's to say. */
+export function precomputeOf(given: unknown): boolean {
+  if (given === undefined) return cacheDefaults.precompute
+  if (typeof given === 'boolean') return given
+  throw invalidOption(
+    'precompute',
+    'true or false; what is made ahead, and when, is an option of a definition',
+    given,
+  )
+}
+
 export function waitUntilOf(given: unknown): WaitUntil | undefined {
   if (given === undefined || typeof given === 'function') return given as WaitUntil | undefined
   throw invalidOption('waitUntil', 'a function', given)

@@ -7,7 +7,7 @@ const byReason = {
   stale: 'loadsStale',
   early: 'loadsEarly',
   forced: 'loadsForced',
-  scheduled: 'loadsForced',
+  scheduled: 'loadsScheduled',
 } as const satisfies Record<LoadReason, keyof Counters>
 
 const byUnleased = {

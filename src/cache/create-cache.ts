@@ -34,7 +34,7 @@ import {
 } from './options.ts'
 import { peek } from './peek.ts'
 import { read } from './read.ts'
-import { makeResource } from './resource.ts'
+import { aheadOf, makeResource } from './resource.ts'
 import { given } from './values.ts'
 import { set } from './set.ts'
 
@@ -50,16 +50,21 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
 
   const cache: Cache = {
     define<Arg, Value>(definition: Definition<Arg, Value>): Resource<never, Value> {
-      const resolved = resolveDefinition(rules.entry, definition as Definition<unknown, unknown>)
+      const resolved = resolveDefinition(
+        rules.entry,
+        definition as Definition<unknown, unknown>,
+        environment.ahead.cron,
+      )
       const { name } = resolved.definition
       if (name in counters)
         throw invalidOption('name', 'one that is not defined yet in this cache', name)
       counters[name] = newCounters()
       const source = sourceOf(name, resolved.rules, counters[name], resolved.guard)
-      return makeResource(engine, { definition: resolved.definition, source }) as Resource<
-        never,
-        Value
-      >
+      const resource = makeResource(engine, { definition: resolved.definition, source })
+      if (source.rules.precompute !== undefined) {
+        engine.ahead?.add(aheadOf(resolved.definition, source))
+      }
+      return resource as Resource<never, Value>
     },
 
     async getOrLoad<Value>(

@@ -10,6 +10,7 @@ import type { Waiters } from '../flight/waiters.ts'
 import type { LoadContext } from '../api.ts'
 import type { Clock, CodecPort, GuardPort, InPieces, Memory, Token } from '../ports.ts'
 import type { Seat } from './batch.ts'
+import type { Ahead } from './ahead.ts'
 import type { Companion } from './companions.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
@@ -55,6 +56,8 @@ export interface Engine {
   readonly tagOutbox: Outbox
   readonly listeners: Listeners
   readonly companions: Set<Companion>
+  /** Makes values before anyone asks. `undefined`: nothing is kept, or it is not there. */
+  ahead: Ahead | undefined
   /** Of definitions whose values are big: how big the last one was. */
   readonly bigSizes: Map<string, number>
   readonly switched: Switched
@@ -137,6 +140,8 @@ export interface Work {
   known: Entry | undefined
   /** What the store held when it was last asked. */
   seen: Token | 'unreadable' | undefined
+  /** If it fails, nobody tries for so long; `undefined`: as the entry's rules have it. */
+  readonly backoffMs?: number | undefined
 }
 
 /** A function, since it changes while others wait. */
@@ -148,6 +153,11 @@ export function isClosed(engine: Engine): boolean {
 export function mayAsk(engine: Engine, rules: EntryRules, key: string): boolean {
   if (!usesStore(engine, rules) || engine.store!.isDown(key)) return false
   return engine.outbox.waits(key) === undefined
+}
+
+/** Freshness of what is loaded while the store is gone. What is made ahead is made anew by schedule, then too. */
+export function outageTtlOf(engine: Engine, rules: EntryRules): number {
+  return rules.precompute === undefined ? engine.outageTtlMs : rules.ttlMs
 }
 
 export function usesStore(engine: Engine, rules: EntryRules): boolean {

@@ -15,6 +15,7 @@ import type { CodecPort, Compressions } from '../ports.ts'
 import type { Label } from '../core/labels.ts'
 import { compressRules, usualCompress, type CompressRules } from './compress-rules.ts'
 import { labelsFor } from './labels-for.ts'
+import type { PrecomputeRules } from './precompute-rules.ts'
 import { entryDefaults } from './option-defaults.ts'
 import { checkNames } from '../core/option-names.ts'
 import type { Given, Level } from '../core/option-names.ts'
@@ -54,6 +55,8 @@ export interface EntryRules {
   readonly fallback: ((error: unknown, arg: unknown) => unknown) | undefined
   readonly errors: WireErrors | undefined
   readonly tags: TagRules
+  /** A definition's, whose entries are made ahead. */
+  readonly precompute: PrecomputeRules | undefined
   /** What this was derived from, for the next level. */
   readonly stated: Stated
 }
@@ -138,6 +141,7 @@ export function statedDefaults(codec: CodecPort, compressions: Compressions): St
     fallback: undefined,
     errors: undefined,
     tags: { fixed: [], of: undefined },
+    precompute: undefined,
   }
   // How it compresses by default is not in the options' own words: by what this process has.
   return layOver(nothing, { ...entryDefaults, compress: undefined }, '')
@@ -181,6 +185,7 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     fallback: aFunction(given['fallback'], base.fallback, `${prefix}fallback`),
     errors: wireErrors(given['errors'], base.errors, `${prefix}errors`),
     tags: tagRules(given['tags'], base.tags, `${prefix}tags`),
+    precompute: base.precompute,
   }
 }
 

@@ -198,7 +198,9 @@ async function ask(
   }
   const token = engine.newToken()
   const { leaseMs } = source.rules
-  const request = { key, token, leaseMs, seen: work.seen, ...how } as const
+  // Values that are made ahead are fetched into memory everywhere as soon as they are there.
+  const announces = source.rules.precompute !== undefined
+  const request = { key, token, leaseMs, seen: work.seen, announces, ...how } as const
   try {
     const reply = await engine.store!.call(
       'acquire',

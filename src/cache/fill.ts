@@ -6,7 +6,7 @@
 import { after } from '../core/after.ts'
 import { plainBody, type Body } from '../core/frame.ts'
 import { stowed, unstow } from './apart.ts'
-import { usesMemory, type Engine, type Flying, type Work } from './engine.ts'
+import { outageTtlOf, usesMemory, type Engine, type Flying, type Work } from './engine.ts'
 import { storeHead } from './entry.ts'
 import type { FillHow, Filling } from './filling.ts'
 import { keep } from './keep.ts'
@@ -69,7 +69,7 @@ export async function fill(
     if (isReady) how.lease.stop()
     else void how.lease.release('unstorable')
     // Not known to be stored, and perhaps the store is gone.
-    entry.makeProvisional(how.outage, entry.storedAt + engine.outageTtlMs)
+    entry.makeProvisional(how.outage, entry.storedAt + outageTtlOf(engine, rules))
     keepIt()
   }
 }

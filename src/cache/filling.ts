@@ -8,7 +8,7 @@ import type { Unleased } from '../core/events.ts'
 import type { Head, Uncacheable } from '../core/head.ts'
 import type { Label } from '../core/labels.ts'
 import { bounded, jittered, lifetime, noWindows } from '../core/lifetime.ts'
-import type { Engine, Source, Work } from './engine.ts'
+import { outageTtlOf, type Engine, type Source, type Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { callbackFailed } from './failure.ts'
 import { asItWas, inspect, type Inspected } from './inspect.ts'
@@ -123,7 +123,7 @@ export function filling(
   const markMs = fullTtlMs === 0 && negative && why === undefined ? 0 : rules.uncacheableForMs
   if (fullTtlMs === 0) why ??= 'noStore'
   const outage = how.unleased === 'store' || how.unleased === 'nolease'
-  const ttlMs = outage ? Math.min(fullTtlMs, engine.outageTtlMs) : fullTtlMs
+  const ttlMs = outage ? Math.min(fullTtlMs, outageTtlOf(engine, rules)) : fullTtlMs
   const windows = negative ? noWindows : rules
   const life = lifetime(endedAt, jittered(ttlMs, rules.jitter, engine.clock.random()), windows)
   const settledAt = settledBy(engine, source, key, { startedAt, tags })

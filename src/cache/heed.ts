@@ -22,6 +22,11 @@ export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): v
 }
 
 export function heed(engine: Engine, message: BusMessage): void {
+  apply(engine, message)
+  engine.ahead?.heed(message)
+}
+
+function apply(engine: Engine, message: BusMessage): void {
   switch (message.type) {
     case 'beat':
       engine.hearing.heard(message.n, message.through)
@@ -30,6 +35,8 @@ export function heed(engine: Engine, message: BusMessage): void {
     case 'failed':
     case 'released':
       engine.waiters.hear(message.key, message)
+      return
+    case 'wanted':
       return
     case 'bumped':
       hearTags(engine, message)

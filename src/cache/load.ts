@@ -210,7 +210,8 @@ function failed(
   engine.listeners.tell('loadFailed', () => ({ name, key, error, reason }))
   const now = engine.clock.now()
   const covered = known !== undefined && mayCover(known, now, rules)
-  const backoffMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
+  const usualMs = covered ? rules.errorBackoffMs : rules.errorTtlMs
+  const backoffMs = work.backoffMs ?? usualMs
   if (backoffMs > 0 && !flight.outdated && engine.remembers && !source.isAround) {
     engine.cooldowns.set(key, { until: now + backoffMs, tick: flight.tick, error, covered })
   }

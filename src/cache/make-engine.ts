@@ -7,6 +7,7 @@ import { Waiters } from '../flight/waiters.ts'
 import { seedOf } from '../core/early-refresh.ts'
 import { keyLabel } from '../core/labels.ts'
 import type { Clock, CodecPort, Compressions, InPieces, Memory, StorePort } from '../ports.ts'
+import type { AheadFactory } from './ahead.ts'
 import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { Echoes, heed } from './heed.ts'
@@ -39,6 +40,7 @@ export interface Environment {
   /** Names the cache among all: 14 characters of `[A-Za-z0-9_-]`, never the same twice. */
   newId(): string
   memory(bounds: MemoryBounds): Memory<Entry>
+  readonly ahead: AheadFactory
 }
 
 /** Without a bus, nothing tells this process of changes elsewhere. */
@@ -133,6 +135,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     tagOutbox,
     listeners,
     companions: new Set(),
+    ahead: undefined,
     switched: new Map(),
     bigSizes: new Map(),
     seed: seedOf(clock.random()),
@@ -143,6 +146,8 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     remembers: rules.enabled,
     state: 'open',
   }
+  if (rules.enabled)
+    engine.ahead = environment.ahead.make(engine, { takesPart: rules.precompute, id })
   if (storePort !== undefined) connect(engine, rules, { id, store: storePort })
   return engine
 }

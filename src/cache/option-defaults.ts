@@ -27,6 +27,7 @@ export const cacheDefaults = {
   memory: { maxEntries: 10_000, maxBytes: '64MiB' },
   limit: { concurrency: 'adaptive', queue: '5s' },
   enabled: true,
+  precompute: true,
 } as const
 
 /** What `'adaptive'` is. */

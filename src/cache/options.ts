@@ -19,10 +19,12 @@ import {
   limitRules,
   memoryRules,
   namespaceOf,
+  precomputeOf,
   storeOf,
   waitUntilOf,
 } from './cache-options.ts'
 import type { LimitRules, MemoryRules, WaitUntil } from './cache-options.ts'
+import { resolvePrecompute, underPrecompute, type CronSchedule } from './precompute-rules.ts'
 import { cacheDefaults } from './option-defaults.ts'
 import { checkNames } from '../core/option-names.ts'
 import type { Level } from '../core/option-names.ts'
@@ -38,6 +40,8 @@ export interface CacheRules {
   readonly connectTimeoutMs: number
   readonly outageTtlMs: number
   readonly enabled: boolean
+  /** Does this process take part in making values ahead? */
+  readonly precompute: boolean
   readonly waitUntil: WaitUntil | undefined
   readonly clock: Clock
   readonly entry: EntryRules
@@ -70,15 +74,24 @@ const ofCaches = [
   'memory',
   'limit',
   'enabled',
+  'precompute',
   'waitUntil',
   'clock',
 ]
-const ofDefinitions = ['name', 'load', 'loadMany', 'key', 'version', 'schema', 'guard']
+const ofDefinitions = [
+  'name',
+  'load',
+  'loadMany',
+  'key',
+  'version',
+  'schema',
+  'guard',
+  'precompute',
+]
 const ofCalls = ['signal', 'timeout', 'maxAge']
 
 const cacheLevel: Level = {
   names: new Set([...ofCaches, ...entryDefaultNames]),
-  later: new Set(['precompute']),
   elsewhere: {
     names: new Set([...entryNames, ...ofDefinitions]),
     where: 'a definition, not of the cache',
@@ -94,7 +107,6 @@ const entryLevel: Level = {
 }
 const definitionLevel: Level = {
   names: new Set([...ofDefinitions, ...entryNames]),
-  later: new Set(['precompute']),
   elsewhere: onlyOfCaches,
 }
 const callLevel: Level = { names: new Set(ofCalls) }
@@ -125,6 +137,7 @@ export function resolveCacheOptions(
     connectTimeoutMs: duration('connectTimeout', true),
     outageTtlMs: duration('outageTtl', true),
     enabled: aBoolean(given['enabled'], cacheDefaults.enabled, 'enabled'),
+    precompute: precomputeOf(given['precompute']),
     waitUntil: waitUntilOf(given['waitUntil']),
     clock: clockOf(given['clock'], environment.clock),
     entry: derive(layOver(stated, defaults, ''), defaults, ''),
@@ -197,6 +210,7 @@ export function resolveOneOff(
 export function resolveDefinition(
   base: EntryRules,
   definition: Definition<unknown, unknown>,
+  cron: CronSchedule,
 ): ResolvedDefinition {
   const name = nameOf(definition)
   const prefix = `${name}.`
@@ -211,6 +225,8 @@ export function resolveDefinition(
   }
   // Not as a method of the definition: a schema may be a function, and has properties of its own.
   const schema = schemaOf(definition.schema, prefix)
+  const precompute = resolvePrecompute(definition.precompute, `${prefix}precompute`, cron)
+  const stated = { ...layOver(base.stated, given, prefix), schema }
   return {
     definition: {
       name,
@@ -220,7 +236,11 @@ export function resolveDefinition(
       version: versionOf(version, prefix),
     },
     guard: guardOf(definition.guard, prefix),
-    rules: derive({ ...layOver(base.stated, given, prefix), schema }, given, prefix),
+    rules: derive(
+      precompute === undefined ? stated : underPrecompute(stated, given, precompute, prefix),
+      given,
+      prefix,
+    ),
   }
 }
 

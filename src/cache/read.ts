@@ -5,6 +5,7 @@
 import { decide } from '../core/decide.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { refuseCycle } from '../flight/nesting.ts'
+import { awaitFill, isLeftToAhead, notYet } from './ahead.ts'
 import { refused } from './answer.ts'
 import type { Seat } from './batch.ts'
 import {
@@ -131,13 +132,17 @@ function proceed(
   const { known } = standing
   const now = engine.clock.now()
   if (engine.state === 'closed') throw closed(key)
+  const leaves = isLeftToAhead(engine, source)
   const mark = known !== undefined && now < known.freshUntil ? known.uncacheable : undefined
-  if (mark !== undefined) {
+  if (mark !== undefined && !leaves) {
     return alone(engine, target, wanted, mark === 'private' ? 'private' : 'uncacheable')
   }
   if (standing.gone || engine.store?.isDown(key) === true) {
     const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
+  }
+  if (leaves && source.rules.precompute?.onMiss === 'placeholder') {
+    return fromAhead(engine, target, wanted, known)
   }
   const cooldown = source.isAround ? undefined : cooldownOf(engine, source, key, now)
   if (cooldown !== undefined) {
@@ -145,6 +150,7 @@ function proceed(
     if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
     if (!cooldown.covered) throw cooldown.error
   }
+  if (leaves) return fromAhead(engine, target, wanted, known)
   const running = joinable(engine, target, wanted)
   if (running !== undefined) {
     return settle(engine, target, wanted, { flight: running, started: false })
@@ -178,6 +184,34 @@ function proceed(
   return settle(engine, target, wanted, { flight, started: true })
 }
 
+/** Requests do not load it: the background is asked, and waited for where that was chosen. */
+function fromAhead(
+  engine: Engine,
+  target: Target,
+  wanted: Wanted,
+  known: Entry | undefined,
+): Answer | Promise<Answer> {
+  const { key, source } = target
+  wanted.seat?.leaveUntaken()
+  engine.ahead!.ask(target)
+  const stale = coverBy(engine, source, key, { known, since: wanted.since })
+  if (stale !== undefined) return stale
+  if (source.rules.precompute!.onMiss === 'placeholder' || wanted.polls) throw notYet
+  const mode = modeOf(engine, source)
+  if (forbidsLoad(mode, false)) throw notLoaded(source, key, mode)
+  const asks = { ...wanted, seat: undefined, polls: true }
+  const again = async (): Promise<Answer> => {
+    const flight = joinable(engine, target, wanted)
+    if (flight === undefined) return attempt(engine, target, asks)
+    const answer = await settle(engine, target, asks, { flight, started: false })
+    // It was not for this call that it was loaded.
+    return answer.outcome === 'loaded' ? { ...answer, outcome: 'waited' } : answer
+  }
+  const running = joinable(engine, target, wanted)
+  if (running !== undefined) return again()
+  return awaitFill(engine, target, wanted, again)
+}
+
 /** Before a load of what nothing is known of. `undefined`: nobody need be asked. */
 function askGuard(engine: Engine, target: Target, wanted: Wanted): Promise<boolean> | undefined {
   const { guard } = target.source
@@ -199,6 +233,7 @@ function alone(
   wanted: Wanted,
   why: 'private' | 'uncacheable',
 ): Promise<Answer> {
+  if (isLeftToAhead(engine, target.source)) return Promise.reject(notYet)
   const mode = modeOf(engine, target.source)
   if (forbidsLoad(mode, false)) throw notLoaded(target.source, target.key, mode)
   const work = { target, reason: 'miss', since: wanted.since, mode: 'alone' } as const

@@ -1,6 +1,7 @@
 /** Flights are started here: for a caller, or in the background while an older value is served. */
 import { Flight, type Purpose } from '../flight/flight.ts'
 import { refuseCycle } from '../flight/nesting.ts'
+import { isLeftToAhead } from './ahead.ts'
 import type { Seat } from './batch.ts'
 import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -33,20 +34,30 @@ export function startRefresh(
   seat?: Seat,
 ): void {
   const { key } = target
+  if (isLeftToAhead(engine, target.source)) return engine.ahead!.ask(target)
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (forbidsLoad(modeOf(engine, target.source), true)) return
   if (reason === 'early' && engine.limiter.queued > 0) return
   if (cooldownOf(engine, target.source, key, engine.clock.now()) !== undefined) return
-  const refreshing = engine.detached(() => {
-    const what = { target, reason, known, seen: known.stamp, seat: undefined }
-    const work: Work = { ...what, since: -Infinity, mode: 'share' }
+  const { done } = inBackground(engine, { target, reason, known }, seat)
+  // In the reader's context: there a platform finds the request that is to stay awake.
+  giveToPlatform(engine, done)
+}
+
+/** A flight without callers, whatever is in memory. It never rejects; its result may. */
+export function inBackground(
+  engine: Engine,
+  what: Pick<Work, 'target' | 'reason' | 'known' | 'backoffMs'>,
+  seat?: Seat,
+): { readonly flight: Flying; readonly done: Promise<void> } {
+  return engine.detached(() => {
+    const seen = what.known?.stamp
+    const work: Work = { ...what, seen, seat: undefined, since: -Infinity, mode: 'share' }
     const flight = flightOf(engine, work, 'background')
     engine.flights.add(flight)
     if (seat?.take(flight) === true) work.seat = seat
-    return engine.background.track(afterCallers(engine, work, flight))
+    return { flight, done: engine.background.track(afterCallers(engine, work, flight)) }
   })
-  // In the reader's context: there a platform finds the request that is to stay awake.
-  giveToPlatform(engine, refreshing)
 }
 
 /** Whoever is answered in this turn comes first: two hops let all of their continuations run before. */

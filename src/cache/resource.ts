@@ -5,6 +5,7 @@
 import type { Call, LoadContext, Lookup, Peek, Resource } from '../api.ts'
 import type { EntryRules, ResolvedCall, ResolvedDefinition } from './options.ts'
 import { addressed } from './addressed.ts'
+import type { AheadDefinition } from './ahead.ts'
 import { answered, countRefused, isStandIn, type StandIn } from './answer.ts'
 import { around, usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
 import { instants, type Entry } from './entry.ts'
@@ -13,6 +14,7 @@ import { listOf } from './list-of.ts'
 import { startRefresh } from './refresh.ts'
 import { decide } from '../core/decide.ts'
 import type { Outcome } from '../core/events.ts'
+import { resourcePrefix } from '../core/keys.ts'
 import { resourceLabel } from '../core/labels.ts'
 import type { Seat } from './batch.ts'
 import { getMany, isPending, nothing, settleMany, valueOf, type Asking } from './get-many.ts'
@@ -221,4 +223,18 @@ function readingOf(
 function story(answer: Answer, rules: EntryRules): Lookup<unknown> {
   const { entry, outcome, tier } = answer
   return { outcome, tier, value: given(entry, rules), ...instants(entry) }
+}
+
+/** The same entries, for whoever makes them ahead. */
+export function aheadOf(
+  definition: ResolvedDefinition['definition'],
+  source: Source,
+): AheadDefinition {
+  const { name, version, load } = definition
+  const placeFor = placeOf(definition)
+  return {
+    source,
+    prefix: resourcePrefix(name, version),
+    targetOf: (arg) => ({ key: placeFor(arg).key, source, arg, load: (ctx) => load(arg, ctx) }),
+  }
 }

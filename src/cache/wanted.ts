@@ -17,6 +17,8 @@ export interface Wanted {
   readonly seat: Seat | undefined
   /** Only a load of after the call will do, and no older value stands in for it. */
   readonly forced: boolean
+  /** It waits for the background already, and only looks. */
+  readonly polls: boolean
 }
 
 export function wantedBy(engine: Engine, call: ResolvedCall | undefined, seat?: Seat): Wanted {
@@ -29,6 +31,7 @@ export function wantedBy(engine: Engine, call: ResolvedCall | undefined, seat?: 
     tick: engine.tags.tick,
     seat,
     forced: false,
+    polls: false,
   }
 }
 

@@ -5,7 +5,7 @@
  * frame's stamp: no state, and a hit costs one comparison. XFetch alone starts e ≈ 2.7 refreshes
  * per expiry; that only one of them loads is the lease's work.
  */
-import { charCode } from './char-code.ts'
+import { hashOf } from './hash.ts'
 
 export interface EarlyRefresh {
   readonly beta: number
@@ -35,10 +35,7 @@ export function seedOf(random: number): number {
  * each process has its own even spread over stamps.
  */
 export function exponentialDraw(seed: number, stamp: string): number {
-  let hash = 0x811c9dc5 // FNV-1a, then a finaliser: neighbouring stamps differ in one character
-  for (let i = 0; i < stamp.length; i++) hash = Math.imul(hash ^ charCode(stamp, i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  let hash = hashOf(stamp)
   hash = Math.imul(hash ^ (hash >>> 16), seed)
   return -Math.log1p(-((hash >>> 0) / 0x1_0000_0000))
 }

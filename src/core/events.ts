@@ -68,8 +68,37 @@ export interface CacheEvents {
   limit: { readonly concurrency: number }
   /** `switchTo` was called; `name`: of one definition. `mode` is undefined when the option holds again. */
   switched: { readonly name: string | undefined; readonly mode: Mode | undefined }
+  /** What is made ahead, by definition and period. `keys`: how many there are; `refreshed`: by any process. */
+  precompute: {
+    readonly name: string
+    readonly phase: 'begun' | 'progress' | 'ended'
+    /** When the period began, ms since 1970. */
+    readonly period: number
+    readonly keys: number
+    readonly refreshed: number
+    readonly failed: number
+  }
+  /** A refresh is missing, or has come after all. */
+  alert: RefreshAlert
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
+}
+
+export interface RefreshAlert extends At {
+  /**
+   * `failed`: so many refreshes in a row have. `late`: it was due, and has not come. `expiring`: the
+   * entry will end soon without one. `resolved`: it has come.
+   */
+  readonly kind: 'failed' | 'late' | 'expiring' | 'resolved'
+  /** The same for the same trouble in every process: what a pager tells repeats by. */
+  readonly id: string
+  /** Failed refreshes in a row, as far as this process has heard. */
+  readonly failures: number
+  /** Of the last one. */
+  readonly error?: unknown
+  /** When the refresh was due, and when the entry ends; ms since 1970. */
+  readonly dueAt: number
+  readonly expiresAt: number | undefined
 }
 
 export const eventNames = [
@@ -89,6 +118,8 @@ export const eventNames = [
   'breaker',
   'limit',
   'switched',
+  'precompute',
+  'alert',
   'bus',
 ] as const satisfies readonly (keyof CacheEvents)[]
 
@@ -100,6 +131,7 @@ export interface Counters {
   loaded: number
   waited: number
   fallback: number
+  placeholder: number
   /** Answers that say "does not exist". Counted beside their outcome. */
   negative: number
   /** Answers that the guard gave: it cannot exist. */
@@ -112,6 +144,7 @@ export interface Counters {
   loadsStale: number
   loadsEarly: number
   loadsForced: number
+  loadsScheduled: number
   /** Loads without a lease, by why. */
   unleasedWaited: number
   unleasedStore: number
@@ -129,15 +162,17 @@ export interface Counters {
   overloaded: number
   /** Loads that were given up at their deadline and went on. */
   abandoned: number
+  /** Alerts that a refresh is missing. */
+  alerts: number
 }
 
 export function newCounters(): Counters {
   return {
-    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, negative: 0, refused: 0, failed: 0,
-    loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
+    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, placeholder: 0, negative: 0, refused: 0, failed: 0,
+    loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0, loadsScheduled: 0,
     unleasedWaited: 0, unleasedStore: 0, unleasedNolease: 0, unleasedUncacheable: 0,
     unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,
     invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0,
-    abandoned: 0,
+    abandoned: 0, alerts: 0,
   } // prettier-ignore
 }

@@ -4,10 +4,9 @@
  */
 import { BreakwaterError, invalidOption } from './errors.ts'
 
-/** Known names of one level, and those that the design has but this version has not. */
+/** Known names of one level. */
 export interface Level {
   readonly names: ReadonlySet<string>
-  readonly later?: ReadonlySet<string>
   /** Names of another level, and a word on where they belong. */
   readonly elsewhere?: { readonly names: ReadonlySet<string>; readonly where: string }
 }
@@ -42,7 +41,6 @@ export function checkNames(given: unknown, level: Level, prefix: string): Given 
 }
 
 function complaint(name: string, level: Level, prefix: string): string {
-  if (level.later?.has(name)) return `${name}: not available yet in this version`
   if (level.elsewhere?.names.has(name)) return `${name}: is an option of ${level.elsewhere.where}`
   const near = nearest(name, level.names)
   return near === undefined

@@ -101,6 +101,11 @@ export class Limiter {
     return this.#callers.size + this.#background.size
   }
 
+  /** How many loads may run at once now. */
+  get limit(): number {
+    return this.#places.limit
+  }
+
   get abandoned(): number {
     return this.#abandoned
   }

@@ -38,7 +38,7 @@ export function contend(
   lease: Lease | undefined,
   { leaseUntil, now }: { leaseUntil: number; now: number },
 ): Contended {
-  const { token, waitedFor, mode } = request
+  const { token, waitedFor, mode, announces } = request
   const { holder, awaitedUntil = 0, failure } = lease ?? {}
 
   if (failure !== undefined && failure.token === waitedFor && failure.collectUntil > now) {
@@ -57,6 +57,7 @@ export function contend(
     return { answer, next: { lease: noted, restart: false } }
   }
   const kept = failure !== undefined && failure.collectUntil > now ? failure : undefined
-  const taken = { holder: token, awaitedUntil, failure: kept }
+  const until = announces === true ? Infinity : awaitedUntil
+  const taken = { holder: token, awaitedUntil: until, failure: kept }
   return { answer: { type: 'lease' }, next: { lease: taken, restart: true } }
 }

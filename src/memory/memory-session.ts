@@ -163,6 +163,10 @@ export class MemorySession implements StoreSession {
     return newer ? 'kept' : 'ok'
   }
 
+  async want(key: string, id: Token): Promise<void> {
+    this.#space.tell({ type: 'wanted', key, id })
+  }
+
   isReply(): boolean {
     return false
   }

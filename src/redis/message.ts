@@ -14,6 +14,7 @@ const letters = {
   invalidated: 'i',
   expired: 'e',
   written: 'w',
+  wanted: 'q',
   bumped: 't',
 } as const
 
@@ -56,6 +57,7 @@ export function encodeMessage(message: Exclude<BusMessage, { type: 'bumped' }>):
     case 'invalidated':
     case 'expired':
     case 'written':
+    case 'wanted':
       return envelope(message.type, message.id, message.key, '')
   }
 }
@@ -121,6 +123,8 @@ function withRest(
       return { type: 'expired', key, id: token }
     case letters.written:
       return { type: 'written', key, id: token }
+    case letters.wanted:
+      return { type: 'wanted', key, id: token }
     case letters.bumped:
       return readBump(token, rest)
     default:

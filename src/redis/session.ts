@@ -131,9 +131,10 @@ export class RedisSession implements StoreSession {
   }
 
   async acquire(request: AcquireRequest): Promise<Acquired> {
-    const { key, token, leaseMs, seen, waitedFor, mode } = request
+    const { key, token, leaseMs, seen, waitedFor, mode, announces } = request
     try {
-      const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode]
+      const all = announces === true ? 'all' : ''
+      const args = [token, String(leaseMs), seen ?? '', waitedFor ?? '', mode, all]
       const answer = readAcquired(await this.#run(scripts.acquire, { keys: this.#both(key), args }))
       if (answer.type === 'lease') this.#demotion.accepted()
       return answer
@@ -190,6 +191,15 @@ export class RedisSession implements StoreSession {
     const args = [String(lifeMs), frame, String(notAfter), this.#layout.channel, message]
     const reply = await this.#run(scripts.write, { keys: this.#both(key), args })
     return text(reply) as 'ok' | 'late' | 'kept'
+  }
+
+  async want(key: string, id: Token): Promise<void> {
+    if (!this.hasBus) return
+    const servers = this.#commands.servers()
+    const own = this.#commands.shards?.serverOf(this.#layout.frameKey(key))
+    // Whatever node it is published through, all hear it: rather one that is known to be there.
+    const server = servers.find(({ name }) => name === own) ?? servers[0]
+    await server?.publish(this.#layout.channel, encodeMessage({ type: 'wanted', key, id }))
   }
 
   async epochs({ since, known, settling, labels }: EpochsRequest): Promise<EpochNews> {

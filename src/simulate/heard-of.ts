@@ -29,6 +29,7 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
     case 'published':
     case 'failed':
     case 'released':
+    case 'wanted':
     case 'beat':
   }
 }

@@ -4,6 +4,7 @@ import { makeCache } from '../cache/create-cache.ts'
 import { msgpack } from '../codecs/msgpack.ts'
 import { compressions } from '../compression/compressions.ts'
 import { lruMemory } from '../memory/lru-memory.ts'
+import { refreshAhead } from '../refresh/ahead.ts'
 import type { BusMessage, CodecPort, StoreScope } from '../ports.ts'
 import { BusLink } from './bus-link.ts'
 import { CommandLink, type ClientManners } from './command-link.ts'
@@ -116,6 +117,7 @@ export class SimulatedProcess {
         turn: async () => {},
         slices: () => () => undefined,
         newId: () => `p${id}`.padEnd(14, '_'),
+        ahead: refreshAhead,
         memory: (bounds) => options.flaw?.memory?.(lruMemory(bounds)) ?? lruMemory(bounds),
       },
     )

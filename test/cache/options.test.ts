@@ -12,6 +12,7 @@ import {
 import { BreakwaterError } from '../../src/core/errors.ts'
 import { port } from '../../src/ports.ts'
 import type { Clock, StorePort } from '../../src/ports.ts'
+import { cronSchedule } from '../../src/refresh/cron.ts'
 
 const clock: Clock = { now: () => 0, random: () => 0, after: () => () => {} }
 const environment = { codecs: [messagePack], compressions, clock }
@@ -24,7 +25,7 @@ const cacheOf = (options: object) =>
 const entryOf = (base: object, options: object) =>
   resolveEntry(cacheOf(base).entry, options as never, 'products')
 const definitionOf = (definition: unknown) =>
-  resolveDefinition(cacheOf({}).entry, definition as never)
+  resolveDefinition(cacheOf({}).entry, definition as never, cronSchedule)
 
 function refusal(run: () => unknown): string {
   try {
@@ -66,6 +67,7 @@ describe('a cache with nothing but namespace and ttl', () => {
       fallback: undefined,
       errors: undefined,
       tags: { fixed: [], of: undefined },
+      precompute: undefined,
     })
     expect(isFailure(new Error('x'))).toBe(true)
     expect([null, undefined, 0, '', false, NaN].map(isNegative)).toEqual([true, true, false, false, false, false]) // prettier-ignore
@@ -83,6 +85,7 @@ describe('a cache with nothing but namespace and ttl', () => {
       connectTimeoutMs: 2_000,
       outageTtlMs: 5_000,
       enabled: true,
+      precompute: true,
       waitUntil: undefined,
       clock,
     })
@@ -425,7 +428,7 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
     { given: { toString: 1 }, says: 'toString: unknown option' },
     { given: { fallback: () => 1 }, says: 'fallback: is an option of a definition' },
     { given: { tags: ['a'] }, says: 'tags: is an option of a definition' },
-    { given: { precompute: false }, says: 'precompute: not available yet in this version' },
+    { given: { precompute: {} }, says: 'precompute: expected true or false; what is made ahead' },
     { given: { compress: true }, says: "compress: expected false or an object such as '{ over:" },
     {
       given: { compress: { ovr: 5 } },
@@ -459,7 +462,7 @@ describe('an unknown name is refused with the nearest known one (T162)', () => {
       given: { guard: {} },
       says: 'trending.guard: expected what memoryGuard() or redisGuard() give',
     },
-    { given: { precompute: {} }, says: 'trending.precompute: not available yet' },
+    { given: { precompute: {} }, says: 'trending.precompute: expected either every or cron' },
   ])('of a definition: $says', ({ given, says }) => {
     expect(refusal(() => definitionOf({ name: 'trending', load, ...given }))).toContain(says)
   })

@@ -13,6 +13,7 @@ import { newCounters } from '../../src/core/events.ts'
 import type { Head } from '../../src/core/head.ts'
 import type { EntryOptions } from '../../src/index.ts'
 import { lruMemory } from '../../src/memory/lru-memory.ts'
+import { refreshAhead } from '../../src/refresh/ahead.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { slices, turn } from '../../src/turns.ts'
 
@@ -39,6 +40,7 @@ const environment = {
   slices,
   newId: () => 'x'.repeat(14),
   memory: lruMemory,
+  ahead: refreshAhead,
 }
 const rules = resolveCacheOptions({ namespace: 'test', ttl: '60s' }, environment)
 const engine = makeEngine(rules, environment)

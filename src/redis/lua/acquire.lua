@@ -9,6 +9,7 @@
 -- ARGV[3] seen stamp of the frame that the caller has seen, empty for none, or `unreadable`
 -- ARGV[4] waitedFor token whose load the caller waited for, or empty
 -- ARGV[5] mode 'take', 'wait' (notes that somebody waits), 'override' (the same, past any back-off), 'force' (replaces the holder)
+-- ARGV[6] announces 'all' where everyone is to be told how this load ends, else empty
 -- returns {'value', frame} {'lease'} {'wait', ms, token} {'failed', error, backoffMs} {'backoff', error, ms} {'nolease', why}
 local token, waitedFor, mode = ARGV[1], ARGV[4], ARGV[5]
 
@@ -60,6 +61,8 @@ end
 if collect <= now then
   failed, collect, backoff, text = '-', 0, 0, ''
 end
+-- Awaited for ever: every end of it is published.
+if ARGV[6] == 'all' then awaited = 9e15 end
 local done = write(token, awaited, 'PX', ARGV[2])
 if done.err then
   return { 'nolease', string.match(done.err, '%u%u%u+') or 'ERR' }

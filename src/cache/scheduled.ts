@@ -1,0 +1,56 @@
+/** One refresh of one key by schedule: looks whether it is done already, else loads it as any flight does. */
+import { mayAsk, type Answer, type Engine, type Target } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { heldIn, isTrusted, lastResort } from './keep.ts'
+import { isOvertaken } from './look.ts'
+import { inBackground } from './refresh.ts'
+
+export type Refreshed =
+  /** Nothing had to be loaded. */
+  | { readonly type: 'found'; readonly entry: Entry }
+  | { readonly type: 'answered'; readonly answer: Answer }
+  | {
+      readonly type: 'failed'
+      readonly error: unknown
+      /** The loader ran here: nobody else tells of its failure. */
+      readonly isOwn: boolean
+    }
+
+export interface Scheduled {
+  /** Is what is there as good as what would be loaded? */
+  isGoodEnough(entry: Entry): boolean
+  readonly backoffMs: number
+}
+
+/** Never rejects. */
+export async function refreshAhead(
+  engine: Engine,
+  target: Target,
+  how: Scheduled,
+): Promise<Refreshed> {
+  let known = await newest(engine, target)
+  if (known !== undefined && how.isGoodEnough(known)) return { type: 'found', entry: known }
+  if (known?.uncacheable !== undefined) known = undefined
+  const { backoffMs } = how
+  const work = { target, reason: 'scheduled', known, backoffMs } as const
+  // Whoever loads it already does it for us, too.
+  const flight = engine.flights.current(target.key) ?? inBackground(engine, work).flight
+  try {
+    return { type: 'answered', answer: await flight.result }
+  } catch (error) {
+    return { type: 'failed', error, isOwn: flight.startedAt !== undefined }
+  }
+}
+
+/** What this process holds, or else what the store has. */
+export async function newest(engine: Engine, target: Target): Promise<Entry | undefined> {
+  const { key, source } = target
+  const held = heldIn(engine, source, key)
+  const now = engine.clock.now()
+  if (held !== undefined && isTrusted(engine, key, held, now)) return held
+  if (!mayAsk(engine, source.rules, key)) {
+    return engine.store === undefined ? undefined : lastResort(engine, key, held, now)
+  }
+  const found = await engine.looks.at(engine, source, key, held)
+  return found.type === 'entry' && !isOvertaken(engine, found) ? found.entry : undefined
+}

@@ -1,0 +1,77 @@
+/** When somebody is told that a refresh is missing, and that it has come after all. */
+import type { Engine } from '../cache/engine.ts'
+import { callbackFailed } from '../cache/failure.ts'
+import type { AlertRules } from '../cache/precompute-rules.ts'
+import type { RefreshAlert } from '../core/events.ts'
+import type { Upkeep } from './upkeep.ts'
+
+export interface AlertsOf {
+  readonly engine: Engine
+  readonly rules: AlertRules
+}
+
+/** Holds one key against its bounds; `begin`: of its present period. */
+export function watch(of: AlertsOf, key: Upkeep, at: { now: number; begin: number }): void {
+  const { now, begin } = at
+  const { lateMs, expiringMs } = of.rules
+  if (key.filledAt >= begin) return
+  key.dueSince ??= begin
+  if (now >= key.dueSince + lateMs) raise(of, key, 'late')
+  if (key.expiresAt !== undefined && now >= key.expiresAt - expiringMs) raise(of, key, 'expiring')
+}
+
+/** One more refresh of it has failed, here or elsewhere. */
+export function failed(of: AlertsOf, key: Upkeep, error: unknown): void {
+  key.failures++
+  key.error = error
+  if (key.failures >= of.rules.failures) raise(of, key, 'failed')
+}
+
+/** It was refreshed, by whomever. */
+export function resolve(of: AlertsOf, key: Upkeep): void {
+  key.failures = 0
+  key.error = undefined
+  key.retryAt = -Infinity
+  if (key.alerted.size > 0) tell(of, key, 'resolved')
+  key.alerted.clear()
+  key.dueSince = undefined
+}
+
+/** Not refreshed when it was due, or about to end. */
+export function isLate({ alerted }: Upkeep): boolean {
+  return alerted.has('late') || alerted.has('expiring')
+}
+
+function raise(of: AlertsOf, key: Upkeep, kind: 'failed' | 'late' | 'expiring'): void {
+  if (key.alerted.has(kind)) return
+  key.alerted.add(kind)
+  key.target.source.counters.alerts++
+  tell(of, key, kind)
+}
+
+function tell({ engine, rules }: AlertsOf, key: Upkeep, kind: RefreshAlert['kind']): void {
+  const { target, failures, error, dueSince, expiresAt } = key
+  const { name } = target.source
+  const alert: RefreshAlert = {
+    kind,
+    name,
+    key: target.key,
+    id: `${engine.namespace}:${target.key}`,
+    failures,
+    ...(error === undefined ? {} : { error }),
+    dueAt: Math.round(dueSince ?? engine.clock.now() + engine.hearing.offsetMs),
+    expiresAt: expiresAt === undefined ? undefined : Math.round(expiresAt),
+  }
+  engine.listeners.tell('alert', () => alert)
+  const { notify } = rules
+  if (notify === undefined) return
+  const threw = (fault: unknown): void => {
+    callbackFailed(engine, { name, key: target.key }, 'precompute.alerts.notify', fault)
+  }
+  try {
+    // It may well be asynchronous, whatever its type says.
+    Promise.resolve(notify(alert as never)).catch(threw)
+  } catch (fault) {
+    threw(fault)
+  }
+}
