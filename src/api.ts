@@ -205,7 +205,7 @@ export interface Alerts extends Opt<{
   failures: number
   /** Not refreshed for so long after it was due. Default: half the period. */
   late: Duration
-  /** So long before its entry ends without having been refreshed. Default: half the period. */
+  /** So long before its entry ends, and it was not refreshed. Default: a quarter of the period. */
   expiring: Duration
   /** Called in each process that sees it: `alert.id` is the same in all of them. What it throws is told by `callbackFailed`. */
   notify: (alert: RefreshAlert) => void

@@ -86,7 +86,7 @@ function scheduleOf(options: Given, option: string, cron: CronSchedule): Schedul
   if (every !== undefined) {
     if (timezone !== undefined) throw refuse(`${option}.timezone: is only used with cron`)
     const everyMs = durationMs(every, `${option}.every`)
-    if (everyMs >= minEveryMs) return everySchedule(everyMs, `every ${everyMs} ms`)
+    if (everyMs >= minEveryMs) return everySchedule(everyMs)
     throw invalidOption(`${option}.every`, `at least ${minEveryMs} ms`, every)
   }
   if (typeof expression !== 'string') {
@@ -107,13 +107,12 @@ function alertsOf(given: unknown, option: string, { periodMs }: Schedule): Alert
   if (notify !== undefined && typeof notify !== 'function') {
     throw invalidOption(`${option}.notify`, 'a function', notify)
   }
-  const half = Math.ceil(periodMs / 2)
-  const duration = (name: 'late' | 'expiring'): number =>
-    options[name] === undefined ? half : durationMs(options[name], `${option}.${name}`)
+  const duration = (name: 'late' | 'expiring', usual: number): number =>
+    options[name] === undefined ? Math.ceil(usual) : durationMs(options[name], `${option}.${name}`)
   return {
     failures,
-    lateMs: duration('late'),
-    expiringMs: duration('expiring'),
+    lateMs: duration('late', periodMs / 2),
+    expiringMs: duration('expiring', periodMs / 4),
     notify: notify as AlertRules['notify'],
   }
 }

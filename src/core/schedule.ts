@@ -20,12 +20,14 @@ export interface Schedule {
   readonly twoPeriodsMs: number
   /** Over how long the keys of one definition are spread. */
   readonly spreadMs: number
+  /** What was made (by a miss, say) less than this before a period begins is not made again then. */
+  readonly leastGapMs: number
   /** In the user's words. */
   readonly text: string
 }
 
 /** Periods of one length, counted from 1970. */
-export function everySchedule(everyMs: number, text: string): Schedule {
+export function everySchedule(everyMs: number): Schedule {
   return {
     periodAt: (now) => {
       const begin = Math.floor(now / everyMs) * everyMs
@@ -34,7 +36,8 @@ export function everySchedule(everyMs: number, text: string): Schedule {
     periodMs: everyMs,
     twoPeriodsMs: 2 * everyMs,
     spreadMs: everyMs,
-    text,
+    leastGapMs: everyMs / 4,
+    text: `every ${everyMs} ms`,
   }
 }
 
@@ -43,9 +46,14 @@ export function shareOf(key: string): number {
   return (hashOf(key) >>> 0) / 0x1_0000_0000
 }
 
-/** The key's own period. */
-export function periodOf(schedule: Schedule, share: number, now: number): Period {
+/** When a value is due to be made anew, whose load began and ended then. */
+export function dueAfter(
+  schedule: Schedule,
+  share: number,
+  load: { readonly startedAt: number; readonly storedAt: number },
+): number {
+  // A period that began while it was being loaded has been missed.
+  const from = Math.max(load.startedAt + schedule.leastGapMs, load.storedAt)
   const shift = share * schedule.spreadMs
-  const { begin, end } = schedule.periodAt(now - shift)
-  return { begin: begin + shift, end: end + shift }
+  return schedule.periodAt(from - shift).end + shift
 }

@@ -3,14 +3,17 @@
  * A process that takes no part makes nothing, and asks those that do.
  */
 import type { Ahead, AheadDefinition, AheadFactory } from '../cache/ahead.ts'
-import type { Companion, CompanionHealth } from '../cache/companions.ts'
+import type { Cache } from '../api.ts'
+import { engineOf, type Companion, type CompanionHealth } from '../cache/companions.ts'
 import type { Engine, Target } from '../cache/engine.ts'
+import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
 import { Asking } from './asking.ts'
 import { Crew } from './crew.ts'
 import { cronSchedule } from './cron.ts'
-import { Precomputed, type Hands } from './precomputed.ts'
+import type { Hands } from './plan.ts'
+import { Precomputed } from './precomputed.ts'
 
 export const refreshAhead: AheadFactory = {
   cron: cronSchedule,
@@ -21,31 +24,76 @@ export const refreshAhead: AheadFactory = {
   },
 }
 
+/** What makes the values of one definition, or asks those who do. */
+export interface Made {
+  readonly late: NonNullable<CompanionHealth['late']>
+  /** A request of this process found nothing fresh. */
+  ask(target: Target): void
+  heed(message: BusMessage): void
+  /** The store is there again. */
+  recovered(): void
+}
+
+/**
+ * Leaves the making of a cache's values to something else (a queue of jobs), for definitions that are
+ * there and that are still to come. The cache itself must take no part.
+ */
+export function makeBy(
+  cache: Cache,
+  make: (hands: Hands, definition: AheadDefinition) => Made,
+  caller: string,
+): void {
+  const ahead = engineOf(cache)?.ahead
+  if (!(ahead instanceof RefreshAhead)) {
+    throw invalidOption(
+      `${caller}.cache`,
+      'a cache that createCache() gave, with enabled: true',
+      cache,
+    )
+  }
+  ahead.makeBy(make, caller)
+}
+
 class RefreshAhead implements Ahead, Companion {
   readonly #engine: Engine
   readonly #takesPart: boolean
   readonly #agenda: Agenda
   readonly #hands: Hands
-  readonly #byPrefix = new Map<string, Precomputed | Asking>()
+  readonly #byPrefix = new Map<string, Made>()
+  readonly #definitions: AheadDefinition[] = []
+  #make: (hands: Hands, definition: AheadDefinition) => Made
   #unlisten: (() => void) | undefined
 
   constructor(engine: Engine, how: { readonly takesPart: boolean; readonly id: string }) {
     this.#engine = engine
     this.#takesPart = how.takesPart
+    this.#make = how.takesPart
+      ? (hands, definition) => new Precomputed(hands, definition)
+      : (hands, definition) => new Asking(hands, definition)
     this.#agenda = new Agenda(engine.clock, (run) => engine.detached(run))
     const crew = new Crew(engine, this.#agenda)
     this.#hands = { engine, agenda: this.#agenda, crew, ownTokens: how.id }
   }
 
   add(definition: AheadDefinition): void {
-    const { prefix } = definition
-    const made = this.#takesPart
-      ? new Precomputed(this.#hands, definition)
-      : new Asking(this.#hands, definition)
-    this.#byPrefix.set(prefix, made)
+    this.#definitions.push(definition)
+    this.#byPrefix.set(definition.prefix, this.#make(this.#hands, definition))
     this.#unlisten ??= this.#engine.listeners.on('breaker', ({ state }) => {
       if (state === 'closed') for (const known of this.#byPrefix.values()) known.recovered()
     })
+  }
+
+  makeBy(make: (hands: Hands, definition: AheadDefinition) => Made, caller: string): void {
+    if (this.#takesPart) {
+      throw new BreakwaterError(
+        'INVALID_OPTION',
+        `${caller}.cache: expected a cache with precompute: false, else its values were made twice`,
+      )
+    }
+    this.#make = make
+    for (const definition of this.#definitions) {
+      this.#byPrefix.set(definition.prefix, make(this.#hands, definition))
+    }
   }
 
   ask(target: Target): void {
@@ -70,7 +118,7 @@ class RefreshAhead implements Ahead, Companion {
   }
 
   /** By what its key begins with, which is `r:`, the name, and a colon. */
-  #of(key: string): Precomputed | Asking | undefined {
+  #of(key: string): Made | undefined {
     const end = key.indexOf(':', 2)
     return this.#byPrefix.get(key.slice(0, end + 1))
   }

@@ -8,16 +8,18 @@ import type { Upkeep } from './upkeep.ts'
 export interface AlertsOf {
   readonly engine: Engine
   readonly rules: AlertRules
+  /** The store's time. */
+  now(): number
 }
 
-/** Holds one key against its bounds; `begin`: of its present period. */
-export function watch(of: AlertsOf, key: Upkeep, at: { now: number; begin: number }): void {
-  const { now, begin } = at
+/** Holds one key against its bounds. */
+export function watch(of: AlertsOf, key: Upkeep): void {
+  const now = of.now()
+  const { dueAt, expiresAt, excusedUntil } = key
+  if (now < dueAt) return
   const { lateMs, expiringMs } = of.rules
-  if (key.filledAt >= begin) return
-  key.dueSince ??= begin
-  if (now >= key.dueSince + lateMs) raise(of, key, 'late')
-  if (key.expiresAt !== undefined && now >= key.expiresAt - expiringMs) raise(of, key, 'expiring')
+  if (now >= Math.max(dueAt, excusedUntil) + lateMs) raise(of, key, 'late')
+  if (expiresAt !== undefined && now >= expiresAt - expiringMs) raise(of, key, 'expiring')
 }
 
 /** One more refresh of it has failed, here or elsewhere. */
@@ -29,12 +31,11 @@ export function failed(of: AlertsOf, key: Upkeep, error: unknown): void {
 
 /** It was refreshed, by whomever. */
 export function resolve(of: AlertsOf, key: Upkeep): void {
+  if (key.alerted.size > 0) tell(of, key, 'resolved')
+  key.alerted.clear()
   key.failures = 0
   key.error = undefined
   key.retryAt = -Infinity
-  if (key.alerted.size > 0) tell(of, key, 'resolved')
-  key.alerted.clear()
-  key.dueSince = undefined
 }
 
 /** Not refreshed when it was due, or about to end. */
@@ -50,7 +51,7 @@ function raise(of: AlertsOf, key: Upkeep, kind: 'failed' | 'late' | 'expiring'):
 }
 
 function tell({ engine, rules }: AlertsOf, key: Upkeep, kind: RefreshAlert['kind']): void {
-  const { target, failures, error, dueSince, expiresAt } = key
+  const { target, failures, error, dueAt, expiresAt } = key
   const { name } = target.source
   const alert: RefreshAlert = {
     kind,
@@ -59,7 +60,7 @@ function tell({ engine, rules }: AlertsOf, key: Upkeep, kind: RefreshAlert['kind
     id: `${engine.namespace}:${target.key}`,
     failures,
     ...(error === undefined ? {} : { error }),
-    dueAt: Math.round(dueSince ?? engine.clock.now() + engine.hearing.offsetMs),
+    dueAt: Math.round(dueAt),
     expiresAt: expiresAt === undefined ? undefined : Math.round(expiresAt),
   }
   engine.listeners.tell('alert', () => alert)

@@ -3,7 +3,7 @@ import type { AheadDefinition } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
 import type { BusMessage } from '../ports.ts'
 import { fetchNewer } from './newer.ts'
-import type { Hands } from './precomputed.ts'
+import type { Hands } from './plan.ts'
 
 /** A key is not asked for again before. */
 const quietMs = 100

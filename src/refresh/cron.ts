@@ -54,6 +54,8 @@ export function cronSchedule(
     periodMs: shortestMs,
     twoPeriodsMs: twoMs,
     spreadMs: Math.min(longestSpreadMs, shortestMs / 10),
+    // Whoever names an hour means it, whatever was made shortly before.
+    leastGapMs: Math.min(60_000, shortestMs / 4),
     text: `cron '${expression}'${inZone(timezone)}`,
   }
 }

@@ -1,0 +1,135 @@
+/**
+ * When the keys of one definition come to their turn in this process: planned in the agenda, and from
+ * there to the crew. What has become due while nothing could be done (the host slept, the store was
+ * gone) is planned anew, so that it does not all begin at once.
+ */
+import { usesStore, type Engine } from '../cache/engine.ts'
+import { heldIn, isTrusted } from '../cache/keep.ts'
+import { forbidsLoad, modeOf } from '../cache/modes.ts'
+import type { Schedule } from '../core/schedule.ts'
+import type { Agenda } from './agenda.ts'
+import type { Crew } from './crew.ts'
+import { delayMs, type Upkeep } from './upkeep.ts'
+
+export interface Hands {
+  readonly engine: Engine
+  readonly agenda: Agenda
+  readonly crew: Crew
+  /** What all tokens of this cache begin with. */
+  readonly ownTokens: string
+}
+
+export class Plan {
+  readonly #hands: Hands
+  readonly #schedule: Schedule
+
+  constructor(hands: Hands, schedule: Schedule) {
+    this.#hands = hands
+    this.#schedule = schedule
+  }
+
+  /** The store's time. */
+  get now(): number {
+    const { clock, hearing } = this.#hands.engine
+    return clock.now() + hearing.offsetMs
+  }
+
+  /** Once, at that time of the store. */
+  at(at: number, run: () => void): { run: (() => void) | undefined } {
+    return this.#hands.agenda.at(at - this.#hands.engine.hearing.offsetMs, run)
+  }
+
+  /** For when it is due, unless it is at work. */
+  next(key: Upkeep): void {
+    const { clock } = this.#hands.engine
+    const delay = this.isShared(key) ? delayMs(this.#schedule, key, clock.random()) : 0
+    this.put(key, Math.max(key.dueAt + delay, key.retryAt, this.now))
+  }
+
+  put(key: Upkeep, at: number): void {
+    if (key.place === 'work') return
+    this.drop(key)
+    const { engine, agenda } = this.#hands
+    key.place = agenda.at(at - engine.hearing.offsetMs, () => {
+      key.place = undefined
+      this.#come(key, at)
+    })
+  }
+
+  /** At once, or a little later, where that is sooner than it was to be. */
+  hasten(key: Upkeep, waitMs: number): void {
+    const { place } = key
+    if (place === 'crew') return this.#hands.crew.hurry(key)
+    if (typeof place === 'object' && place.at <= this.#hands.engine.clock.now() + waitMs) return
+    if (waitMs === 0) this.start(key)
+    else this.put(key, this.now + waitMs)
+  }
+
+  /** Now, as soon as there is room. */
+  start(key: Upkeep): void {
+    const { engine, crew } = this.#hands
+    if (engine.state !== 'open' || key.place === 'work') return
+    const mode = modeOf(engine, key.target.source)
+    if (forbidsLoad(mode, true) || mode === 'bypass') {
+      key.isAsked = false
+      key.excusedUntil = this.now
+      return this.put(key, this.now + this.#schedule.periodMs / 4)
+    }
+    this.drop(key)
+    key.place = 'crew'
+    crew.enter(key)
+  }
+
+  drop(key: Upkeep): void {
+    if (key.place === 'crew') this.#hands.crew.leave(key)
+    else if (typeof key.place === 'object') key.place.run = undefined
+    if (key.place !== 'work') key.place = undefined
+  }
+
+  /** Others may make it, too. */
+  isShared({ target }: Upkeep): boolean {
+    return usesStore(this.#hands.engine, target.source.rules)
+  }
+
+  /** The store would have to be asked, and cannot be. */
+  isHeldUp(key: Upkeep): boolean {
+    return this.isShared(key) && this.#hands.engine.store!.isDown(key.target.key)
+  }
+
+  #come(key: Upkeep, planned: number): void {
+    const { now } = this
+    if (key.isAsked) return this.start(key)
+    if (now < key.dueAt) return this.next(key)
+    const { periodMs } = this.#schedule
+    const leftMs = (key.expiresAt ?? now) - now
+    if (now - planned > periodMs / 4 && leftMs > 0 && !key.isSpread) {
+      key.isSpread = true
+      const roomMs = Math.min(periodMs / 4, leftMs / 2)
+      return this.put(key, now + this.#hands.engine.clock.random() * roomMs)
+    }
+    const later = this.isHeldUp(key) ? this.#withoutStore(key) : now
+    if (later > now) {
+      key.excusedUntil = later
+      return this.put(key, later)
+    }
+    this.start(key)
+  }
+
+  /**
+   * When it is to be made although the store cannot be asked, by every process for itself: as late as
+   * what this one holds allows, since most outages are short, and never what it does not hold.
+   */
+  #withoutStore(key: Upkeep): number {
+    const { clock, hearing } = this.#hands.engine
+    const { periodMs } = this.#schedule
+    const { source, key: name } = key.target
+    const held = heldIn(this.#hands.engine, source, name)
+    if (held === undefined || !isTrusted(this.#hands.engine, name, held, clock.now())) {
+      return this.now + periodMs
+    }
+    const believedUntil = held.provisional === undefined ? hearing.deafAt : Infinity
+    const until = Math.min(held.freshUntil, believedUntil) + hearing.offsetMs
+    const leadMs = Math.min(periodMs / 4, Math.max(100, 2 * held.deltaMs))
+    return Math.min(key.dueAt + periodMs, until - leadMs)
+  }
+}
