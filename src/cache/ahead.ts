@@ -5,13 +5,17 @@
 import { BreakwaterError } from '../core/errors.ts'
 import type { BusMessage } from '../ports.ts'
 import type { Answer, Engine, Source, Target } from './engine.ts'
+import type { Entry } from './entry.ts'
 import type { CronSchedule } from './precompute-rules.ts'
 import { bounded, type Wanted } from './wanted.ts'
 
 export interface Ahead {
   add(definition: AheadDefinition): void
-  /** A request found nothing, or nothing fresh: whoever may load it is asked to. */
-  ask(target: Target): void
+  /**
+   * A request found nothing (`known` undefined) or nothing fresh: whoever may load it is asked to. A
+   * flight that begins here at once is there to be joined when this returns.
+   */
+  ask(target: Target, known: Entry | undefined): void
   heed(message: BusMessage): void
 }
 

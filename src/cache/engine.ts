@@ -142,6 +142,8 @@ export interface Work {
   seen: Token | 'unreadable' | undefined
   /** If it fails, nobody tries for so long; `undefined`: as the entry's rules have it. */
   readonly backoffMs?: number | undefined
+  /** False: not without the store, unless somebody waits for it. */
+  readonly mayGoAlone?: boolean | undefined
 }
 
 /** A function, since it changes while others wait. */

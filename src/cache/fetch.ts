@@ -264,8 +264,12 @@ function giveUp(engine: Engine, work: Work, flight: Flying): Answer | Promise<An
   throw new BreakwaterError('WAIT_TIMEOUT', `${key}: no refresh came from elsewhere`, { key })
 }
 
+/** With this a flight ends that nobody waits for, and that is not to load without the store. */
+export const stranded: unique symbol = Symbol('the store is gone')
+
 /** The store is gone: what memory still has may cover, and the source is asked through the limiter. */
 function withoutStore(engine: Engine, work: Work, flight: Flying): Promise<Answer> {
+  if (work.mayGoAlone === false && !flight.isWanted) return Promise.reject(stranded)
   const known: Entry | undefined = lastResort(
     engine,
     work.target.key,

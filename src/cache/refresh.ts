@@ -34,7 +34,7 @@ export function startRefresh(
   seat?: Seat,
 ): void {
   const { key } = target
-  if (isLeftToAhead(engine, target.source)) return engine.ahead!.ask(target)
+  if (isLeftToAhead(engine, target.source)) return engine.ahead!.ask(target, known)
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (forbidsLoad(modeOf(engine, target.source), true)) return
   if (reason === 'early' && engine.limiter.queued > 0) return
@@ -47,7 +47,7 @@ export function startRefresh(
 /** A flight without callers, whatever is in memory. It never rejects; its result may. */
 export function inBackground(
   engine: Engine,
-  what: Pick<Work, 'target' | 'reason' | 'known' | 'backoffMs'>,
+  what: Pick<Work, 'target' | 'reason' | 'known' | 'backoffMs' | 'mayGoAlone'>,
   seat?: Seat,
 ): { readonly flight: Flying; readonly done: Promise<void> } {
   return engine.detached(() => {

@@ -3,12 +3,15 @@ import { mayAsk, type Answer, type Engine, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { heldIn, isTrusted, lastResort } from './keep.ts'
 import { isOvertaken } from './look.ts'
+import { stranded } from './fetch.ts'
 import { inBackground } from './refresh.ts'
 
 export type Refreshed =
   /** Nothing had to be loaded. */
   | { readonly type: 'found'; readonly entry: Entry }
   | { readonly type: 'answered'; readonly answer: Answer }
+  /** The store could not be asked, and nothing was loaded. */
+  | { readonly type: 'stranded' }
   | {
       readonly type: 'failed'
       readonly error: unknown
@@ -20,6 +23,10 @@ export interface Scheduled {
   /** Is what is there as good as what would be loaded? */
   isGoodEnough(entry: Entry): boolean
   readonly backoffMs: number
+  /** What a request has just found; left out: looked for. */
+  readonly found?: { readonly known: Entry | undefined } | undefined
+  /** Without the store too, although nobody waits for it. */
+  readonly mayGoAlone: boolean
 }
 
 /** Never rejects. */
@@ -28,16 +35,17 @@ export async function refreshAhead(
   target: Target,
   how: Scheduled,
 ): Promise<Refreshed> {
-  let known = await newest(engine, target)
+  const { backoffMs, mayGoAlone, found } = how
+  let { known } = found ?? { known: await newest(engine, target) }
   if (known !== undefined && how.isGoodEnough(known)) return { type: 'found', entry: known }
   if (known?.uncacheable !== undefined) known = undefined
-  const { backoffMs } = how
-  const work = { target, reason: 'scheduled', known, backoffMs } as const
+  const work = { target, reason: 'scheduled', known, backoffMs, mayGoAlone } as const
   // Whoever loads it already does it for us, too.
   const flight = engine.flights.current(target.key) ?? inBackground(engine, work).flight
   try {
     return { type: 'answered', answer: await flight.result }
   } catch (error) {
+    if (error === stranded) return { type: 'stranded' }
     return { type: 'failed', error, isOwn: flight.startedAt !== undefined }
   }
 }

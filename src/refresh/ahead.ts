@@ -6,6 +6,7 @@ import type { Ahead, AheadDefinition, AheadFactory } from '../cache/ahead.ts'
 import type { Cache } from '../api.ts'
 import { engineOf, type Companion, type CompanionHealth } from '../cache/companions.ts'
 import type { Engine, Target } from '../cache/engine.ts'
+import type { Entry } from '../cache/entry.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
@@ -28,10 +29,10 @@ export const refreshAhead: AheadFactory = {
 export interface Made {
   readonly late: NonNullable<CompanionHealth['late']>
   /** A request of this process found nothing fresh. */
-  ask(target: Target): void
+  ask(target: Target, known: Entry | undefined): void
   heed(message: BusMessage): void
-  /** The store is there again. */
-  recovered(): void
+  /** The store is gone, or there again; of a cluster, a part of it. */
+  onStore(state: 'gone' | 'back'): void
 }
 
 /**
@@ -79,7 +80,7 @@ class RefreshAhead implements Ahead, Companion {
     this.#definitions.push(definition)
     this.#byPrefix.set(definition.prefix, this.#make(this.#hands, definition))
     this.#unlisten ??= this.#engine.listeners.on('breaker', ({ state }) => {
-      if (state === 'closed') for (const known of this.#byPrefix.values()) known.recovered()
+      for (const made of this.#byPrefix.values()) made.onStore(state === 'open' ? 'gone' : 'back')
     })
   }
 
@@ -96,8 +97,10 @@ class RefreshAhead implements Ahead, Companion {
     }
   }
 
-  ask(target: Target): void {
-    this.#of(target.key)?.ask(target)
+  ask(target: Target, known: Entry | undefined): void {
+    const made = this.#of(target.key)
+    // What it sets off is not the request's own.
+    if (made !== undefined) this.#engine.detached(() => made.ask(target, known))
   }
 
   heed(message: BusMessage): void {

@@ -40,5 +40,5 @@ export class Asking {
     fetchNewer(this.#hands.engine, this.#definition, message)
   }
 
-  recovered(): void {}
+  onStore(): void {}
 }

@@ -71,7 +71,7 @@ export class Plan {
     if (engine.state !== 'open' || key.place === 'work') return
     const mode = modeOf(engine, key.target.source)
     if (forbidsLoad(mode, true) || mode === 'bypass') {
-      key.isAsked = false
+      key.asked = undefined
       key.excusedUntil = this.now
       return this.put(key, this.now + this.#schedule.periodMs / 4)
     }
@@ -98,7 +98,8 @@ export class Plan {
 
   #come(key: Upkeep, planned: number): void {
     const { now } = this
-    if (key.isAsked) return this.start(key)
+    const isHeldUp = this.isHeldUp(key)
+    if (key.isAsked || (key.isStranded && isHeldUp)) return this.start(key)
     if (now < key.dueAt) return this.next(key)
     const { periodMs } = this.#schedule
     const leftMs = (key.expiresAt ?? now) - now
@@ -107,25 +108,33 @@ export class Plan {
       const roomMs = Math.min(periodMs / 4, leftMs / 2)
       return this.put(key, now + this.#hands.engine.clock.random() * roomMs)
     }
-    const later = this.isHeldUp(key) ? this.#withoutStore(key) : now
-    if (later > now) {
-      key.excusedUntil = later
-      return this.put(key, later)
-    }
-    this.start(key)
+    if (isHeldUp) this.strand(key)
+    else this.start(key)
   }
 
-  /**
-   * When it is to be made although the store cannot be asked, by every process for itself: as late as
-   * what this one holds allows, since most outages are short, and never what it does not hold.
-   */
-  #withoutStore(key: Upkeep): number {
+  /** The store is gone, or was when it was asked: this process is to make it for itself, in time. */
+  strand(key: Upkeep): void {
+    const { now } = this
+    const latest = this.#latestAlone(key)
+    key.isStranded = latest !== undefined
+    if (latest === undefined) {
+      key.excusedUntil = now + this.#schedule.periodMs
+      return this.put(key, key.excusedUntil)
+    }
+    // Not all at the last moment, and not soon: most outages are short.
+    const at = latest - (this.#hands.engine.clock.random() * (latest - now)) / 2
+    key.excusedUntil = Math.max(now, latest)
+    this.put(key, Math.max(now, at, key.retryAt))
+  }
+
+  /** By what this process holds of it. What it does not hold nobody asks it for. */
+  #latestAlone(key: Upkeep): number | undefined {
     const { clock, hearing } = this.#hands.engine
     const { periodMs } = this.#schedule
     const { source, key: name } = key.target
     const held = heldIn(this.#hands.engine, source, name)
     if (held === undefined || !isTrusted(this.#hands.engine, name, held, clock.now())) {
-      return this.now + periodMs
+      return undefined
     }
     const believedUntil = held.provisional === undefined ? hearing.deafAt : Infinity
     const until = Math.min(held.freshUntil, believedUntil) + hearing.offsetMs

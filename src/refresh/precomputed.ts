@@ -23,6 +23,8 @@ import { newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
 const settleMs = 50
 /** Who has made a value in this period lets others make it once more, if that is needed. */
 const mostYieldMs = 250
+/** Asked for and not in the list, at a time: of more, requests have to come again. */
+const mostGuests = 1_000
 
 interface Filled {
   readonly startedAt: number
@@ -39,6 +41,7 @@ export class Precomputed {
   readonly #plan: Plan
   readonly #rounds: Rounds
   readonly #keys = new Map<string, Upkeep>()
+  readonly #guests = new Map<string, Upkeep>()
 
   constructor(hands: Hands, definition: AheadDefinition) {
     const { engine } = hands
@@ -62,10 +65,9 @@ export class Precomputed {
   }
 
   /** A request found nothing fresh: here (then whatever its argument), or elsewhere. */
-  ask(asked: Target): void {
-    // Of an argument that is not in the list: once, and not by schedule.
-    const { key } = asked
-    this.#ask(this.#keys.get(key) ?? newUpkeep(asked, this.#plan.now, this.#refresh), 0)
+  ask(target: Target, known: Entry | undefined): void {
+    const key = this.#keys.get(target.key) ?? this.#guest(target)
+    if (key !== undefined) this.#ask(key, { known }, 0)
   }
 
   heed(message: BusMessage): void {
@@ -102,23 +104,28 @@ export class Precomputed {
         return this.#changed(key)
       case 'wanted':
         // Many hear it, and one is enough.
-        return this.#ask(key, Math.min(20, this.#rules.schedule.periodMs / 20))
+        return this.#ask(key, 'look', Math.min(20, this.#rules.schedule.periodMs / 20))
       case 'released':
         if (!this.#isOwn(message.token)) this.#plan.next(key)
     }
   }
 
-  /** The store is there again, and may have forgotten all of it. */
-  recovered(): void {
+  onStore(state: 'gone' | 'back'): void {
+    for (const key of this.#keys.values()) {
+      if (key.place === 'crew' || key.place === 'work') continue
+      if (this.#plan.isHeldUp(key)) this.#plan.strand(key)
+      else if (state === 'back') this.#lookAgain(key)
+    }
+  }
+
+  /** The store may have forgotten it. What is there still is not made again. */
+  #lookAgain(key: Upkeep): void {
     const { now } = this.#plan
     const spreadMs = Math.min(this.#rules.schedule.periodMs / 2, 2_000)
-    for (const key of this.#keys.values()) {
-      key.excusedUntil = Math.max(key.excusedUntil, now + spreadMs)
-      if (key.place === 'crew' || key.place === 'work') continue
-      // A look: what is there still is not made again.
-      key.isAsked = true
-      this.#plan.put(key, now + this.#random() * spreadMs)
-    }
+    key.isStranded = false
+    key.excusedUntil = Math.max(key.excusedUntil, now + spreadMs)
+    key.asked ??= 'look'
+    this.#plan.put(key, now + this.#random() * spreadMs)
   }
 
   /** Reads for what it is to be made, anew each period. */
@@ -167,18 +174,30 @@ export class Precomputed {
     callbackFailed(this.#hands.engine, { name, key: '' }, 'precompute.args', error)
   }
 
+  /** One that is not in the list: made when it is asked for, and not by schedule. */
+  #guest(target: Target): Upkeep | undefined {
+    const known = this.#guests.get(target.key)
+    if (known !== undefined || this.#guests.size >= mostGuests) return known
+    const guest = newUpkeep(target, this.#plan.now, this.#refresh)
+    this.#guests.set(target.key, guest)
+    return guest
+  }
+
   #add(target: Target): void {
     const { now } = this.#plan
-    const key = newUpkeep(target, now, this.#refresh)
+    const guest = this.#guests.get(target.key)
+    const key = guest ?? newUpkeep(target, now, this.#refresh)
+    this.#guests.delete(target.key)
     this.#keys.set(target.key, key)
+    if (guest !== undefined) return
     // Processes that start together do not all begin with the same one.
     this.#plan.put(key, now + this.#random() * Math.min(this.#rules.schedule.periodMs / 10, 500))
   }
 
-  #ask(key: Upkeep, spreadMs: number): void {
+  #ask(key: Upkeep, asked: NonNullable<Upkeep['asked']>, spreadMs: number): void {
     const { now } = this.#plan
     if (key.place === 'work' || key.retryAt > now) return
-    key.isAsked = true
+    key.asked = asked
     // It is gone, and nobody has said so: each process makes it once in a period, where another can.
     const { periodMs } = this.#rules.schedule
     const yields = key.isOwn && now < key.dueAt && this.#plan.isShared(key)
@@ -189,20 +208,31 @@ export class Precomputed {
   readonly #refresh = async (key: Upkeep): Promise<void> => {
     const { engine } = this.#hands
     const { schedule, alerts } = this.#rules
-    const { target, isAsked, changes } = key
+    const { target, asked, changes } = key
     key.place = 'work'
     const { now } = this.#plan
     const { errorBackoffMs } = target.source.rules
     const backoffMs = retryMs(schedule, key, { now, errorBackoffMs, failures: alerts.failures })
     const isGoodEnough = (entry: Entry): boolean => {
-      if (entry.uncacheable !== undefined || isAsked) return engine.clock.now() < entry.freshUntil
+      // What is still believed of before the outage will soon not be.
+      if (key.isStranded && entry.provisional === undefined) return false
+      if (entry.uncacheable !== undefined || asked !== undefined)
+        return engine.clock.now() < entry.freshUntil
       return dueAfter(schedule, key.share, this.#filledBy(entry, false)) > now
     }
-    const done = await refreshAhead(engine, target, { isGoodEnough, backoffMs })
+    const found = typeof asked === 'object' ? asked : undefined
+    const how = { isGoodEnough, backoffMs, mayGoAlone: key.isStranded || found !== undefined }
+    const done = await refreshAhead(engine, target, { ...how, found })
     key.place = undefined
-    key.isAsked = false
+    key.asked = undefined
     key.isSpread = false
     if (engine.state !== 'open') return
+    if (done.type === 'stranded') {
+      if (this.#isListed(key)) this.#plan.strand(key)
+      else this.#guests.delete(target.key)
+      return
+    }
+    key.isStranded = false
     if (done.type === 'failed') this.#failed(key, done, backoffMs)
     else if (key.changes === changes) {
       const { entry } = done.type === 'found' ? done : done.answer
@@ -210,7 +240,22 @@ export class Precomputed {
       key.deltaMs = entry.deltaMs
       this.#filled(key, this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn)))
     }
-    if (this.#keys.get(target.key) === key) this.#plan.next(key)
+    if (this.#isListed(key)) this.#plan.next(key)
+    else this.#leave(key)
+  }
+
+  /** A guest goes when it is done; after a failure, when it may be tried again. */
+  #leave(guest: Upkeep): void {
+    const { key } = guest.target
+    const goes = (): void => {
+      if (this.#guests.get(key) === guest && guest.place === undefined) this.#guests.delete(key)
+    }
+    if (guest.retryAt > this.#plan.now) this.#plan.at(guest.retryAt, goes)
+    else goes()
+  }
+
+  #isListed(key: Upkeep): boolean {
+    return this.#keys.get(key.target.key) === key
   }
 
   #failed(
@@ -235,7 +280,7 @@ export class Precomputed {
     key.isOwn = by.isOwn
     if (dueAt <= this.#plan.now) return
     resolve(this.#alerts, key)
-    if (isNew && this.#keys.get(key.target.key) === key) this.#rounds.refreshed(key)
+    if (isNew && this.#isListed(key)) this.#rounds.refreshed(key)
     if (typeof key.place === 'object' && !key.isAsked) this.#plan.next(key)
   }
 

@@ -3,6 +3,7 @@
  * reckons the same periods, and no host's clock decides.
  */
 import type { Target } from '../cache/engine.ts'
+import type { Entry } from '../cache/entry.ts'
 import { shareOf, type Schedule } from '../core/schedule.ts'
 import type { Item } from './agenda.ts'
 import type { Job } from './crew.ts'
@@ -11,7 +12,8 @@ export interface Upkeep extends Job {
   readonly target: Target
   /** Of the spread over a period. */
   readonly share: number
-  isAsked: boolean
+  /** Not by schedule alone: it is missing, or may be. What was found by whoever asks, or `look`. */
+  asked: { readonly known: Entry | undefined } | 'look' | undefined
   /** When it is to be made anew; in the past: it is overdue. */
   dueAt: number
   /** How long it usually takes to load. */
@@ -35,6 +37,8 @@ export interface Upkeep extends Job {
   place: Item | 'crew' | 'work' | undefined
   /** It was found to be overdue, and has been given another time once. */
   isSpread: boolean
+  /** The store is gone: its time is when this process has to make it for itself. */
+  isStranded: boolean
 }
 
 export function newUpkeep(
@@ -45,7 +49,10 @@ export function newUpkeep(
   const key: Upkeep = {
     target,
     share: shareOf(target.key),
-    isAsked: false,
+    asked: undefined,
+    get isAsked() {
+      return key.asked !== undefined
+    },
     dueAt: now,
     deltaMs: 0,
     expiresAt: undefined,
@@ -58,6 +65,7 @@ export function newUpkeep(
     alerted: new Set(),
     place: undefined,
     isSpread: false,
+    isStranded: false,
     run: () => refresh(key),
   }
   return key
