@@ -208,7 +208,7 @@ export interface Alerts extends Opt<{
   /** So long before its entry ends, and it was not refreshed. Default: a quarter of the period. */
   expiring: Duration
   /** Called in each process that sees it: `alert.id` is the same in all of them. What it throws is told by `callbackFailed`. */
-  notify: (alert: RefreshAlert) => void
+  notify: (alert: RefreshAlert) => Awaitable<unknown>
 }> {}
 
 /** A value of a guarded definition may be `undefined`: a refused argument gets it. */
