@@ -23,10 +23,13 @@ export function cronSchedule(
   const { Cron: Expression } = croner(option)
   const make = (zone: string | undefined): Croner.Cron => {
     try {
-      return new Expression(expression, {
+      const read = new Expression(expression, {
         paused: true,
         ...(zone === undefined ? {} : { timezone: zone }),
       })
+      // Only now does it look for the zone.
+      read.nextRun()
+      return read
     } catch (error) {
       const text = `${option}: expected a cron expression such as '*/9 * * * *'`
       throw refuse(`${text}, got '${expression}'${inZone(zone)}: ${messageOf(error)}`)

@@ -6,6 +6,7 @@ import {
   asking,
   heard,
   newFrame,
+  newHeadBytes,
   newToken,
   put,
   sameBytes,
@@ -60,6 +61,47 @@ export const busCases: readonly StoreCase[] = [
       const next = await take(session, 'j')
       await session.publish({ key: 'j', token: next, frame: newFrame(next), lifeMs: 5_000 })
       assert.deepEqual(await heard(opened), [])
+    },
+  },
+  {
+    name: 'how a lease ends that announces it is told to everyone, whether anyone waits or not',
+    async run({ open }) {
+      const [mine, other] = [await open(), await open()]
+      const { session } = mine
+      const announced = { announces: true } as const
+      const key = 'k'
+      const published = await take(session, key, announced)
+      assert.equal(await session.renew({ key, token: published, leaseMs: 5_000 }), 'awaited')
+      const fill = { key, token: published, frame: newFrame(published), lifeMs: 5_000 }
+      await session.publish(fill)
+      const renewing = await take(session, key, { ...announced, seen: published })
+      const head = newHeadBytes(renewing)
+      await session.touch({ key, token: renewing, seen: published, head, lifeMs: 5_000 })
+      const failing = await take(session, key, { ...announced, seen: 'unreadable' })
+      await session.fail({ key, token: failing, error: '{}', backoffMs: 0 })
+      const leaving = await take(session, key, { ...announced, seen: 'unreadable' })
+      await session.release({ key, token: leaving, why: 'close' })
+      const told = await heard(other)
+      assert.deepEqual(
+        told.map((message) => [message.type, 'token' in message && message.token]),
+        [
+          ['published', published],
+          ['published', renewing],
+          ['failed', failing],
+          ['released', leaving],
+        ],
+      )
+    },
+  },
+  {
+    name: 'what is wanted is told to everyone, the sender too',
+    async run({ open }) {
+      const [mine, other] = [await open(), await open()]
+      const id = newToken()
+      await mine.session.want('k {a}:b', id)
+      const expected = [{ type: 'wanted', key: 'k {a}:b', id }]
+      assert.deepEqual(await heard(mine), expected)
+      assert.deepEqual(await heard(other), expected)
     },
   },
   {

@@ -34,7 +34,12 @@ const message: fc.Arbitrary<BusMessage> = fc.oneof(
     why: fc.constantFrom('abort', 'overload', 'late', 'private', 'unstorable', 'close'),
   }),
   fc.record({
-    type: fc.constantFrom('invalidated' as const, 'expired' as const, 'written' as const),
+    type: fc.constantFrom(
+      'invalidated' as const,
+      'expired' as const,
+      'written' as const,
+      'wanted' as const,
+    ),
     key: anyKey,
     id: token,
   }),
