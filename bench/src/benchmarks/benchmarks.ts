@@ -1,6 +1,7 @@
 // All benchmarks, in the order in which they run and are told of.
 
 import type { Benchmark } from '../measure/report.ts'
+import { ahead } from './ahead.ts'
 import { batch } from './batch.ts'
 import { bigValues } from './big-values.ts'
 import { codecs } from './codecs.ts'
@@ -29,6 +30,7 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['memory', memory],
   ['outage', outage],
   ['overload', overload],
+  ['ahead', ahead],
   ['codecs', codecs],
   ['big-values', bigValues],
 ])
