@@ -1,0 +1,115 @@
+// Real processes on one Redis: each value is made once per period by one of them, also when the one
+// that makes most is killed, and when Redis is killed and comes back empty. How soon callers are
+// answered, and more processes for longer: `npm run bench -- ahead`.
+
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { startRedisServer, type RedisServer } from '@breakwater/rig'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sleep } from '../support/open-session.ts'
+
+const worker = fileURLToPath(new URL('../workers/ahead.mjs', import.meta.url))
+const ids = Array.from({ length: 12 }, (_, n) => `k${n}`)
+// Long enough that a busy machine loses no lease, a third of it.
+const everyMs = 2_400
+
+interface Load {
+  readonly id: string
+  readonly reason: string
+  readonly at: number
+  readonly by: number
+}
+
+const loads: Load[] = []
+let server: RedisServer
+let fleet: { readonly child: ChildProcess; get(id: string): Promise<string> }[]
+
+beforeAll(async () => {
+  server = await startRedisServer()
+  fleet = await Promise.all([0, 1, 2, 3].map(start))
+})
+afterAll(async () => {
+  for (const { child } of fleet) child.kill('SIGKILL')
+  await server.stop()
+})
+
+async function start(by: number) {
+  const { connection } = server
+  const plan = { connection, every: everyMs, ttl: 3 * everyMs, ids, loadMs: 30 }
+  const child = fork(worker, [JSON.stringify(plan)], { stdio: ['ignore', 2, 2, 'ipc'] })
+  const asked = new Map<number, (outcome: string) => void>()
+  await new Promise<void>((resolve) => {
+    child.on('message', (told: { ready?: true; load?: Load; n?: number; outcome?: string }) => {
+      if (told.ready) resolve()
+      else if (told.load) loads.push({ ...told.load, by })
+      else asked.get(told.n!)?.(told.outcome!)
+    })
+  })
+  // Whom nobody answers any more is no finding.
+  child.once('exit', () => asked.forEach((resolve) => resolve('killed')))
+  let n = 0
+  const get = (id: string): Promise<string> =>
+    new Promise((resolve) => {
+      asked.set(++n, resolve)
+      if (child.connected) child.send({ n, id })
+      else resolve('killed')
+    })
+  return { child, get }
+}
+
+/** Asks everybody for everything, all the time. */
+async function ask(ms: number, outcomes = new Map<string, number>()): Promise<Map<string, number>> {
+  const until = Date.now() + ms
+  while (Date.now() < until) {
+    const alive = fleet.filter(({ child }) => child.connected)
+    const answers = alive.flatMap(({ get }) => ids.map(get))
+    for (const outcome of await Promise.all(answers)) {
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    }
+    await sleep(50)
+  }
+  return outcomes
+}
+
+function since(from: number): (id: string) => readonly Load[] {
+  return (id) => loads.filter((load) => load.id === id && load.at >= from)
+}
+
+it('each value is made once per period, by the background alone', async () => {
+  await ask(everyMs * 1.5)
+  const of = since(Date.now())
+  const outcomes = await ask(everyMs * 4)
+  expect(ids.filter((id) => of(id).length < 3 || of(id).length > 5)).toEqual([])
+  expect(loads.every(({ reason }) => reason === 'scheduled')).toBe(true)
+  expect([...outcomes.keys()]).toEqual(['hit'])
+})
+
+it('T079 T081 the process that makes most of them is killed: all are made again within two periods', async () => {
+  const made = fleet.map((_, n) => loads.filter(({ by }) => by === n).length)
+  const { child } = fleet[made.indexOf(Math.max(...made))]!
+  const from = Date.now()
+  child.kill('SIGKILL')
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const outcomes = await ask(everyMs * 2.2)
+  await ended
+  const of = since(from)
+  const isLate = (first: Load | undefined): boolean => !(first && first.at - from < 2 * everyMs)
+  expect(ids.filter((id) => isLate(of(id)[0]))).toEqual([])
+  expect([...outcomes.keys()].filter((it) => it.startsWith('error'))).toEqual([])
+})
+
+it('T093 Redis is killed and comes back empty: no request loads, and all are soon there', async () => {
+  await server.kill()
+  const outcomes = await ask(everyMs / 2)
+  const during = loads.length
+  await server.restart()
+  await ask(everyMs * 2, outcomes)
+  expect(loads.every(({ reason }) => reason === 'scheduled')).toBe(true)
+  const back = loads.slice(during)
+  expect(ids.filter((id) => !back.some((load) => load.id === id))).toEqual([])
+  expect([...outcomes.keys()].filter((it) => it.startsWith('error'))).toEqual([])
+  // As before.
+  const of = since(Date.now())
+  await ask(everyMs * 2)
+  expect(ids.filter((id) => of(id).length > 3)).toEqual([])
+})

@@ -1,0 +1,28 @@
+// A process whose values are made ahead: tells of each load as it begins, and answers what it is asked for.
+
+import { createCache } from 'breakwater'
+import { redisStore } from 'breakwater/ioredis'
+import { Redis } from 'ioredis'
+
+const { connection, every, ttl, ids, loadMs } = JSON.parse(process.argv[2])
+process.on('disconnect', () => process.exit())
+const client = new Redis({ ...connection, retryStrategy: () => 50 })
+client.on('error', () => {})
+const cache = createCache({ namespace: 'ahead', ttl, store: redisStore({ client }) })
+const item = cache.define({
+  name: 'item',
+  async load(id, { reason }) {
+    process.send({ load: { id, reason, at: Date.now() } })
+    await new Promise((resolve) => setTimeout(resolve, loadMs))
+    return { id, at: Date.now() }
+  },
+  precompute: { every, args: ids, onMiss: 'wait' },
+})
+process.on('message', async ({ n, id }) => {
+  try {
+    process.send({ n, ...(await item.lookup(id)) })
+  } catch (error) {
+    process.send({ n, outcome: `error: ${error.message}` })
+  }
+})
+process.send({ ready: true })
