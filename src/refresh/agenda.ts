@@ -11,11 +11,14 @@ export interface Item {
 }
 
 const longestNapMs = 10_000
+/** So many that are crossed out may lie about, or as many as there are others. */
+const mostCrossedOut = 1_000
 
 export class Agenda {
   readonly #clock: Clock
   readonly #detached: (run: () => void) => void
   #heap: Item[] = []
+  #crossedOut = 0
   #nap: { readonly until: number; stop(): void } | undefined
   #closed = false
 
@@ -27,18 +30,19 @@ export class Agenda {
 
   at(at: number, run: () => void): Item {
     const item: Item = { at, run }
-    if (this.#closed) return item
-    const heap = this.#heap
-    let n = heap.push(item) - 1
-    while (n > 0) {
-      const parent = (n - 1) >> 1
-      if (heap[parent]!.at <= at) break
-      heap[n] = heap[parent]!
-      n = parent
-    }
-    heap[n] = item
-    if (n === 0) this.#sleep()
+    if (!this.#closed && this.#push(item) === 0) this.#sleep()
     return item
+  }
+
+  /** It stays where it is until its time: what is put off again and again must not pile up. */
+  cross(item: Item): void {
+    if (item.run === undefined) return
+    item.run = undefined
+    if (++this.#crossedOut < Math.max(mostCrossedOut, this.#heap.length / 2)) return
+    const left = this.#heap.filter(({ run }) => run !== undefined)
+    this.#heap = []
+    this.#crossedOut = 0
+    for (const one of left) this.#push(one)
   }
 
   close(): void {
@@ -65,10 +69,28 @@ export class Agenda {
   #wake(): void {
     const now = this.#clock.now()
     while (this.#heap[0] !== undefined && this.#heap[0].at <= now) {
-      const { run } = this.#pop()
+      const item = this.#pop()
+      const { run } = item
+      if (run === undefined) this.#crossedOut--
+      // Done: to cross it out later is too late.
+      item.run = undefined
       run?.()
     }
     if (!this.#closed) this.#sleep()
+  }
+
+  /** Where it came to lie. */
+  #push(item: Item): number {
+    const heap = this.#heap
+    let n = heap.push(item) - 1
+    while (n > 0) {
+      const parent = (n - 1) >> 1
+      if (heap[parent]!.at <= item.at) break
+      heap[n] = heap[parent]!
+      n = parent
+    }
+    heap[n] = item
+    return n
   }
 
   #pop(): Item {

@@ -10,6 +10,7 @@ import type { Entry } from '../cache/entry.ts'
 import { callbackFailed } from '../cache/failure.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { refreshAhead } from '../cache/scheduled.ts'
+import { fromWire, readAsOf } from '../cache/wire-error.ts'
 import { dueAfter } from '../core/schedule.ts'
 import type { BusMessage } from '../ports.ts'
 import { failed, isLate, resolve, watch, type AlertsOf } from './alerts.ts'
@@ -97,7 +98,7 @@ export class Precomputed {
       case 'failed':
         if (this.#isOwn(message.token)) return
         key.retryAt = now + message.backoffMs
-        failed(this.#alerts, key, new Error(message.error))
+        failed(this.#alerts, key, this.#errorOf(message))
         return this.#plan.next(key)
       case 'invalidated':
       case 'expired':
@@ -147,7 +148,7 @@ export class Precomputed {
       if (engine.state !== 'open') return
       this.#badArgs(error)
       // What there was before is kept, and it is asked again before the next period.
-      next.run = undefined
+      this.#hands.agenda.cross(next)
       const retryAt = this.#plan.now + Math.max(1_000, schedule.periodMs / 4)
       this.#plan.at(Math.min(again, retryAt), () => void this.#begin())
       return
@@ -307,7 +308,8 @@ export class Precomputed {
   #watchLater(offsetMs: number): void {
     const { hearing } = this.#hands.engine
     const { periodMs } = this.#rules.schedule
-    this.#plan.at(this.#plan.now + Math.max(50, Math.min(periodMs / 20, 5_000)), () => {
+    const ms = Math.max(50, this.#keys.size / 20, Math.min(periodMs / 20, 5_000))
+    this.#plan.at(this.#plan.now + ms, () => {
       // What was planned by a clock that has been corrected.
       const hasJumped = Math.abs(hearing.offsetMs - offsetMs) > 500
       for (const key of this.#keys.values()) {
@@ -315,6 +317,14 @@ export class Precomputed {
         if (hasJumped && typeof key.place === 'object' && !key.isAsked) this.#plan.next(key)
       }
       this.#watchLater(hearing.offsetMs)
+    })
+  }
+
+  /** What the load of another process has failed with, as those who wait for it are told. */
+  #errorOf({ key, error }: { readonly key: string; readonly error: string }): unknown {
+    const { name, rules } = this.#definition.source
+    return fromWire(readAsOf(error).text, rules, key, (fault) => {
+      callbackFailed(this.#hands.engine, { name, key }, 'errors', fault)
     })
   }
 
