@@ -3,7 +3,7 @@
  * words here by a test. Precomputing comes with a later version.
  */
 import type { BreakwaterError } from './core/errors.ts'
-import type { CacheEvents, Counters } from './core/events.ts'
+import type { CacheEvents, ChangesHealth, Counters } from './core/events.ts'
 import type { Mode } from './core/modes.ts'
 import type { Clock, Codec, Guard, Store } from './ports.ts'
 
@@ -320,6 +320,8 @@ export interface Health {
   loads: { running: number; queued: number }
   /** Entries that missed their precompute. */
   late: readonly { name: string; key: string; expiresAt: number }[]
+  /** Captures of a database's changes (`breakwater/postgres`). */
+  changes: readonly ChangesHealth[]
 }
 
 export type { BreakwaterError }
