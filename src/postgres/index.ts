@@ -30,7 +30,8 @@ export type { ChangesHealth } from '../core/events.ts'
 export interface PostgresChanges extends AsyncDisposable {
   /**
    * Begins to capture. Resolves when the first attempt is over: `live`, `standby` (another process
-   * captures) or `lost` (the database is not there; it is tried again, and the cache works without).
+   * captures) or `lost` (the database is not there; it is tried again, and the cache works without);
+   * after a few seconds in any case, since a slot waits for older transactions to end.
    *
    * @throws BreakwaterError `INVALID_OPTION` where the database is not as it must be (no triggers, no
    * publication, a right that is missing), with the SQL that helps; it is tried again all the same.

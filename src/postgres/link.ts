@@ -31,6 +31,7 @@ export class Link {
   readonly ended: Promise<Error>
   #end!: (why: Error) => void
   #failure: Error | undefined
+  #last: Promise<void> = Promise.resolve()
 
   private constructor(client: pg.Client, options: LinkOptions) {
     this.#client = client
@@ -85,9 +86,19 @@ export class Link {
     values?: readonly unknown[],
     deadlineMs = this.#options.deadlineMs,
   ): Promise<readonly Row[]> {
-    const asked =
-      values === undefined ? this.#client.query(sql) : this.#client.query(sql, [...values])
-    const { rows } = await this.#within(asked, 'to answer', deadlineMs)
+    // One after the other: what waits has not begun, and its time has not either.
+    const before = this.#last
+    const asked = before.then(async () => {
+      if (this.#failure !== undefined) throw this.#failure
+      const answer =
+        values === undefined ? this.#client.query(sql) : this.#client.query(sql, [...values])
+      return this.#within(answer, 'to answer', deadlineMs)
+    })
+    this.#last = asked.then(
+      () => {},
+      () => {},
+    )
+    const { rows } = await asked
     return (rows ?? []) as Row[]
   }
 

@@ -32,7 +32,7 @@ export class PostgresCapture implements Companion {
     this.#capture = new Capture(rules, engine)
   }
 
-  /** Idempotent. Resolves when the first attempt is over, well or not; rejects with a refusal. */
+  /** Idempotent. Resolves when the first attempt is over or takes long; rejects with a refusal. */
   start(): Promise<void> {
     if (this.#closing !== undefined || this.#engine.state !== 'open') {
       return Promise.reject(new BreakwaterError('CLOSED', `changes ${this.#rules.name}: closed`))
@@ -44,6 +44,8 @@ export class PostgresCapture implements Companion {
         this.#running = running.finally(resolve)
       }),
     )
+    // Who does not wait for it is told by events and by health().
+    this.#started.catch(() => {})
     return this.#started
   }
 
@@ -110,8 +112,12 @@ export class PostgresCapture implements Companion {
     const capture = this.#capture
     const session = this.#rules.mode === 'notify' ? notifySession : replicationSession
     const settled = this.#engine.listeners.on('changes', ({ name, state }) => {
-      if (name === this.#rules.name && (state === 'live' || state === 'standby')) first.resolve()
+      if (name !== this.#rules.name || (state !== 'live' && state !== 'standby')) return
+      late()
+      first.resolve()
     })
+    // Older transactions may hold up a slot for hours, and a store that is down its gap.
+    const late = this.#engine.clock.after(this.#rules.deadlineMs, first.resolve)
     let why = 'the first start'
     let delayMs = retryMs.first
     while (!capture.signal.aborted) {
@@ -132,6 +138,7 @@ export class PostgresCapture implements Companion {
       await capture.pause(delayMs * (0.5 + this.#engine.clock.random()))
       delayMs = Math.min(2 * delayMs, retryMs.most)
     }
+    late()
     settled()
   }
 }

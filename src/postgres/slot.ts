@@ -6,6 +6,7 @@
  * whole; the temporary slot is copied to the name. A slot of the name is thus one whose gap is closed.
  */
 import { randomBytes } from 'node:crypto'
+import type { BreakwaterError } from '../core/errors.ts'
 import type { Capture } from './capture.ts'
 import { sqlState, type Link } from './link.ts'
 import { lsnOf } from './lsn.ts'
@@ -81,6 +82,7 @@ export async function makeSlot(capture: Capture, link: Link, why: string): Promi
     await maker.query(sql, undefined, Infinity).catch((error: unknown) => {
       throw curable(error)
     })
+    await checkRoom(link)
     capture.gap(why)
     capture.owed = undefined
     capture.say('connecting', 'a new slot, and what is affected has still to be invalidated')
@@ -93,6 +95,19 @@ export async function makeSlot(capture: Capture, link: Link, why: string): Promi
   } finally {
     await maker.close()
   }
+}
+
+/** Before all that is affected goes for nothing: the copy needs a place of its own. */
+async function checkRoom(link: Link): Promise<void> {
+  const [row] = await link.query(
+    `SELECT (count(*) < current_setting('max_replication_slots')::int)::text AS room
+     FROM pg_catalog.pg_replication_slots`,
+  )
+  if (row!['room'] !== 'true') throw noRoom('a new slot needs two free places, for a moment')
+}
+
+function noRoom(text: string): BreakwaterError {
+  return refused('mode', text, 'ALTER SYSTEM SET max_replication_slots = …, and restart PostgreSQL')
 }
 
 /** A connection that may stream, in the words that `pg` parses. */

@@ -22,8 +22,7 @@ export const mostRows = 2_000
 const mostBytes = 7_800
 
 export function triggerFunction(name: string, { name: table }: SqlTable): string {
-  const text = JSON.stringify([table.schema, table.table])
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, 8)
+  const digest = digestOf([table.schema, table.table]).slice(0, 8)
   return `${quoteName(table.schema)}.${quoteName(`${objectName(name)}_${digest}`)}`
 }
 
@@ -38,17 +37,22 @@ export function noTriggersFor(name: string, tables: readonly SqlTable[]): string
     .join('\n')
 }
 
+function digestOf(names: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(names)).digest('hex')
+}
+
 function installOne(name: string, table: SqlTable): string {
   const fn = triggerFunction(name, table)
   const on = quoteTable(table.name)
   const trigger = objectName(name)
   const columns = table.columns
+  const mark = digestOf([table.name.schema, table.name.table, ...(columns ?? [])]).slice(0, 16)
   return `-- ${[table.name.schema, table.name.table].join('.').replaceAll(/[\r\n]/g, ' ')}
 DO ${quoteBody(
     `DECLARE
   target CONSTANT regclass := ${quoteText(on)}::regclass;
   cols text[] := ${columns === undefined ? keyOf : arrayOf(columns)};
-  body text := ${quoteBody(bodyOf(name, table.name))};
+  body text := ${quoteBody(bodyOf(name, table.name).replaceAll('<<', `<<${mark} `))};
   texts text; types text; part regclass; kind text;
 BEGIN
   IF cols IS NULL THEN
@@ -61,9 +65,9 @@ BEGIN
       kind, c), ', ' ORDER BY i), ''),
       coalesce(string_agg(format('pg_typeof(%s.%I)::oid::text', kind, c), ', ' ORDER BY i), '')
     INTO texts, types FROM unnest(cols) WITH ORDINALITY AS u(c, i);
-    body := replace(replace(body, '<<texts of ' || kind || '>>', texts), '<<types of ' || kind || '>>', types);
+    body := replace(replace(body, '<<${mark} texts of ' || kind || '>>', texts), '<<${mark} types of ' || kind || '>>', types);
   END LOOP;
-  body := replace(body, '<<columns>>', replace(to_json(cols)::text, '''', ''''''));
+  body := replace(body, '<<${mark} columns>>', replace(to_json(cols)::text, '''', ''''''));
   EXECUTE 'CREATE OR REPLACE FUNCTION ' || ${quoteText(fn)} || '() RETURNS trigger LANGUAGE plpgsql '
     || 'SET search_path = pg_catalog, pg_temp SET datestyle = ''ISO, MDY'' SET timezone = ''UTC'' '
     || 'SET intervalstyle = ''postgres'' SET bytea_output = ''hex'' SET extra_float_digits = 1 '
@@ -111,7 +115,7 @@ function hasTrigger(table: string, trigger: string | undefined, expression?: str
   return `SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = ${table} AND tgname = ${name}`
 }
 
-/** `<<…>>` is filled in where the columns are known. */
+/** `<<…>>` is filled in where the columns are known, by a mark that no name has by chance. */
 function bodyOf(name: string, table: TableName): string {
   const channel = quoteText(objectName(name))
   const head = quoteText(`{"t":${JSON.stringify([table.schema, table.table])},"c":`)

@@ -3,10 +3,9 @@
 // restarted. When all is quiet, every value that any process holds, in memory or in Redis, is its row.
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { invalidate, onTable } from '../../src/postgres/index.ts'
 import { ChangesProcess, type ChangesPlan, type Found } from '../support/changes-process.ts'
 import { sleep } from '../support/open-session.ts'
-import { postgresRig, type TestDatabase } from '../support/postgres-rig.ts'
+import { installProducts, postgresRig, type TestDatabase } from '../support/postgres-rig.ts'
 
 const rig = postgresRig()
 const ids = Array.from({ length: 400 }, (_, at) => at + 1)
@@ -25,7 +24,7 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
        INSERT INTO products SELECT i, 'c' || i % 7, 0 FROM generate_series(1, ${ids.length}) i;
        INSERT INTO products VALUES (${marker}, 'marker', 0)`,
     )
-    await install(db, mode)
+    await installProducts(db, mode)
     const plan: ChangesPlan = {
       redis: rig.redis.url,
       connection: db.connection,
@@ -83,17 +82,6 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
     }
   }, 120_000)
 })
-
-async function install(db: TestDatabase, mode: 'notify' | 'replication'): Promise<void> {
-  const { cache } = db.cache()
-  const product = cache.define({ name: 'product', load: (id: number) => id })
-  const table = onTable<{ id: number; category: string }>('products', {
-    columns: ['id', 'category'],
-    affects: [product],
-    change: ({ row, old }) => invalidate(product, (row ?? old).id),
-  })
-  await db.changes(cache, { mode, tables: [table] }).install()
-}
 
 /** So many rows, in all the ways that rows are changed. Some are deleted and come back. */
 async function update(db: TestDatabase, count: number): Promise<number> {

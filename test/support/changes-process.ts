@@ -38,7 +38,7 @@ export class ChangesProcess {
     })
     child.once('exit', () => {
       this.state = 'dead'
-      for (const end of [...this.#open.values()]) end({ error: 'the process has ended' })
+      for (const end of this.#open.values()) end({ error: 'the process has ended' })
     })
   }
 

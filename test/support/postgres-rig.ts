@@ -8,6 +8,8 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createCache, type Cache, type CacheEvents, type CacheOptions } from '../../src/index.ts'
 import {
+  invalidate,
+  onTable,
   postgresChanges,
   type PostgresChanges,
   type PostgresChangesOptions,
@@ -63,19 +65,20 @@ export function postgresRig(options?: PostgresServerOptions): PostgresRig {
     },
     async database() {
       const name = `t${process.pid}_${++databases}`
-      const admin = await connected(server.connection)
+      const admin = new pg.Client(server.connection)
+      await admin.connect()
       await admin.query(`CREATE DATABASE ${name}`)
       await admin.end()
       const connection = { ...server.connection, database: name }
-      let client: pg.Client | undefined
-      endings.push(() => client?.end().catch(() => {}))
+      // One connection, which may have to be made anew after a restart of the server.
+      const pool = new pg.Pool({ ...connection, max: 1 })
+      pool.on('error', () => {})
+      endings.push(() => pool.end())
       return {
         name,
         connection,
         async query(sql, values) {
-          // The server may have been restarted since.
-          client ??= await connected(connection, () => (client = undefined))
-          const { rows } = await client.query(sql, values === undefined ? undefined : [...values])
+          const { rows } = await pool.query(sql, values === undefined ? undefined : [...values])
           return (rows ?? []) as Record<string, unknown>[]
         },
         cache(more = {}) {
@@ -106,13 +109,17 @@ export function postgresRig(options?: PostgresServerOptions): PostgresRig {
   }
 }
 
-async function connected(
-  connection: PostgresServer['connection'],
-  gone: () => void = () => {},
-): Promise<pg.Client> {
-  const client = new pg.Client(connection)
-  client.on('error', gone)
-  client.on('end', gone)
-  await client.connect()
-  return client
+/** What the processes of test/workers/postgres-changes.mjs need. */
+export async function installProducts(
+  db: TestDatabase,
+  mode: 'notify' | 'replication',
+): Promise<void> {
+  const { cache } = db.cache()
+  const product = cache.define({ name: 'product', load: (id: number) => id })
+  const table = onTable<{ id: number; category: string }>('products', {
+    columns: ['id', 'category'],
+    affects: [product],
+    change: ({ row, old }) => invalidate(product, (row ?? old).id),
+  })
+  await db.changes(cache, { mode, tables: [table] }).install()
 }
