@@ -3,7 +3,7 @@
  * words here by a test.
  */
 import type { BreakwaterError } from './core/errors.ts'
-import type { CacheEvents, Counters, RefreshAlert } from './core/events.ts'
+import type { CacheEvents, ChangesHealth, Counters, RefreshAlert } from './core/events.ts'
 import type { Mode } from './core/modes.ts'
 import type { Clock, Codec, Guard, Store } from './ports.ts'
 
@@ -369,6 +369,8 @@ export interface Health {
   loads: { running: number; queued: number }
   /** Entries that missed their precompute. */
   late: readonly { name: string; key: string; expiresAt: number }[]
+  /** Captures of a database's changes (`breakwater/postgres`). */
+  changes: readonly ChangesHealth[]
 }
 
 export type { BreakwaterError }

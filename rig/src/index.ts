@@ -14,3 +14,9 @@ export { startRedisServer, type RedisServer, type RedisServerOptions } from './r
 export type { Reply } from './resp.ts'
 export type { SlotMove } from './slot-move.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+export {
+  startPostgresServer,
+  type PostgresServer,
+  type PostgresServerOptions,
+} from './postgres-server.ts'
+export { canStartPostgres } from './postgres-program.ts'

@@ -14,6 +14,7 @@ export interface Companion {
 
 export interface CompanionHealth {
   readonly late?: Health['late']
+  readonly changes?: Health['changes']
   /** False: `degraded`. */
   readonly isWell?: boolean
 }

@@ -139,7 +139,9 @@ function health(engine: Engine): Health {
   const areWell = told.every(({ isWell }) => isWell !== false)
   const well = isWhole && bus !== 'silent' && !isOwed && areWell
   const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
-  return { status, store: storeState, bus, loads, late: told.flatMap(({ late }) => late ?? []) }
+  const late = told.flatMap((one) => one.late ?? [])
+  const changes = told.flatMap((one) => one.changes ?? [])
+  return { status, store: storeState, bus, loads, late, changes }
 }
 
 /**

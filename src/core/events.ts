@@ -82,6 +82,50 @@ export interface CacheEvents {
   alert: RefreshAlert
   /** Hearing of the bus was lost or proved again. */
   bus: { readonly state: 'up' | 'silent' }
+  /** The capture of a database's changes has another state; `why` and `error` where something ended it. */
+  changes: {
+    readonly name: string
+    readonly state: ChangesHealth['state']
+    readonly why?: string
+    readonly error?: unknown
+  }
+  /** The store has taken what so many captured row changes mean, `ms` after the batch was begun. */
+  changesTaken: {
+    readonly name: string
+    readonly changes: number
+    readonly keys: number
+    readonly ms: number
+  }
+  /** Changes may have been missed, or cannot be told one by one: these definitions go as a whole (`''`: the cache). */
+  changesGap: { readonly name: string; readonly why: string; readonly definitions: string[] }
+  /** The log that a slot holds on the database's disk went over `lag.warn` or under it, or over `lag.drop`. */
+  changesLag: {
+    readonly name: string
+    readonly state: 'over' | 'under' | 'dropped'
+    readonly heldBytes: number
+  }
+}
+
+/** What a capture of a database's changes tells of itself (`breakwater/postgres`). */
+export interface ChangesHealth {
+  readonly name: string
+  readonly mode: 'notify' | 'replication'
+  /**
+   * `live`: this process captures. `standby`: another one does. `lost`: no connection; tried again.
+   * `refused`: the database is not as it must be; `why` says what helps.
+   */
+  readonly state: 'connecting' | 'live' | 'standby' | 'lost' | 'refused' | 'closed'
+  readonly why?: string
+  /** Keys, tags and definitions that are still to be changed. */
+  readonly pending: number
+  /** How long the oldest of them has waited. */
+  readonly lagMs: number
+  /** Log that the slot holds on the database's disk, as of the last heartbeat. */
+  readonly heldBytes: number
+  /** Since the start: row changes taken, keys changed, times that definitions went as a whole. */
+  readonly changes: number
+  readonly keys: number
+  readonly gaps: number
 }
 
 export interface RefreshAlert extends At {
@@ -121,6 +165,10 @@ export const eventNames = [
   'precompute',
   'alert',
   'bus',
+  'changes',
+  'changesTaken',
+  'changesGap',
+  'changesLag',
 ] as const satisfies readonly (keyof CacheEvents)[]
 
 /** Running totals since the cache was made. */

@@ -97,6 +97,7 @@ describe('links between the pages', () => {
       'glossary',
       'dependencies',
       'guard',
+      'postgres',
     ].map((name) => `docs/${name}.md`),
   )
   it.each(pages)('of %s lead somewhere', (from) => {
