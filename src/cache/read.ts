@@ -141,6 +141,11 @@ function proceed(
     const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
     if (answer !== undefined) return answer
   }
+  // Before the background is asked, too: what cannot exist is not to be loaded by anyone.
+  if (leaves && known === undefined && !wanted.polls) {
+    const guarded = afterGuard(engine, target, wanted, standing)
+    if (guarded !== undefined) return guarded
+  }
   if (leaves && source.rules.precompute?.onMiss === 'placeholder') {
     return fromAhead(engine, target, wanted, known)
   }
@@ -162,14 +167,9 @@ function proceed(
     if (stale !== undefined) return stale
     throw notLoaded(source, key, mode)
   }
-  if (older === undefined && standing.mayExist !== true && !standing.gone) {
-    const asking = askGuard(engine, target, wanted)
-    if (asking !== undefined) {
-      return asking.then((mayExist) => {
-        if (!mayExist) throw refused
-        return proceed(engine, target, wanted, { ...standing, mayExist })
-      })
-    }
+  if (older === undefined) {
+    const guarded = afterGuard(engine, target, wanted, standing)
+    if (guarded !== undefined) return guarded
   }
   const work = {
     target,
@@ -210,6 +210,20 @@ function fromAhead(
   const running = joinable(engine, target, wanted)
   if (running !== undefined) return again()
   return awaitFill(engine, target, wanted, again)
+}
+
+/** Where the guard has to be asked first: what follows then. */
+function afterGuard(
+  engine: Engine,
+  target: Target,
+  wanted: Wanted,
+  standing: Standing,
+): Promise<Answer> | undefined {
+  if (standing.mayExist === true || standing.gone) return undefined
+  return askGuard(engine, target, wanted)?.then((mayExist) => {
+    if (!mayExist) throw refused
+    return proceed(engine, target, wanted, { ...standing, mayExist })
+  })
 }
 
 /** Before a load of what nothing is known of. `undefined`: nobody need be asked. */

@@ -117,6 +117,7 @@ class RefreshAhead implements Ahead, Companion {
 
   close(): void {
     this.#agenda.close()
+    this.#hands.crew.close()
     this.#unlisten?.()
   }
 

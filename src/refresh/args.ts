@@ -3,16 +3,23 @@ import type { Engine } from '../cache/engine.ts'
 
 const perTurn = 1_000
 
+export interface Reader {
+  take(arg: unknown): void
+  /** Nobody wants the rest: a generator may have no end, and is told to stop. */
+  isOver(): boolean
+}
+
 /** Whatever iterates, with the event loop let through in between. Rejects with what the function throws. */
 export async function readArgs(
   engine: Engine,
   args: readonly unknown[] | (() => unknown),
-  take: (arg: unknown) => void,
+  { take, isOver }: Reader,
 ): Promise<void> {
   const given: unknown = typeof args === 'function' ? await args() : args
   let n = 0
   if (isIterable(given, Symbol.asyncIterator)) {
     for await (const arg of given as AsyncIterable<unknown>) {
+      if (isOver()) return
       take(arg)
       if (++n % perTurn === 0) await engine.turn()
     }
@@ -22,6 +29,7 @@ export async function readArgs(
     throw new TypeError(`precompute.args: expected an iterable of arguments, got ${typeof given}`)
   }
   for (const arg of given as Iterable<unknown>) {
+    if (isOver()) return
     take(arg)
     if (++n % perTurn === 0) await engine.turn()
   }

@@ -40,6 +40,12 @@ export class Crew {
     this.#next()
   }
 
+  /** What is not under way yet is not begun. */
+  close(): void {
+    this.#asked.clear()
+    this.#due.clear()
+  }
+
   leave(job: Job): void {
     this.#asked.delete(job)
     this.#due.delete(job)

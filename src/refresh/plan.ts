@@ -19,19 +19,37 @@ export interface Hands {
   readonly ownTokens: string
 }
 
+/** Less than this is how exactly the store's time is known. */
+const leastCorrectionMs = 500
+
 export class Plan {
   readonly #hands: Hands
   readonly #schedule: Schedule
+  readonly #onCorrected: (byMs: number) => void
+  /** By which clock all has been planned. */
+  #offsetMs: number
 
-  constructor(hands: Hands, schedule: Schedule) {
+  /** `onCorrected`: the store's clock, as it was known, has been moved. */
+  constructor(hands: Hands, schedule: Schedule, onCorrected: (byMs: number) => void) {
     this.#hands = hands
     this.#schedule = schedule
+    this.#onCorrected = onCorrected
+    this.#offsetMs = hands.engine.hearing.offsetMs
   }
 
   /** The store's time. */
   get now(): number {
     const { clock, hearing } = this.#hands.engine
     return clock.now() + hearing.offsetMs
+  }
+
+  /** What was planned by a clock that has been corrected since is planned anew. */
+  followClock(): void {
+    const { offsetMs } = this.#hands.engine.hearing
+    const byMs = offsetMs - this.#offsetMs
+    if (Math.abs(byMs) <= leastCorrectionMs) return
+    this.#offsetMs = offsetMs
+    this.#onCorrected(byMs)
   }
 
   /** Once, at that time of the store. */
@@ -52,6 +70,7 @@ export class Plan {
     const { engine, agenda } = this.#hands
     key.place = agenda.at(at - engine.hearing.offsetMs, () => {
       key.place = undefined
+      this.followClock()
       this.#come(key, at)
     })
   }

@@ -8,6 +8,7 @@ import type { Companion } from '../cache/companions.ts'
 import type { Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
 import { callbackFailed } from '../cache/failure.ts'
+import { BreakwaterError } from '../core/errors.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { refreshAhead } from '../cache/scheduled.ts'
 import { fromWire, readAsOf } from '../cache/wire-error.ts'
@@ -18,12 +19,14 @@ import { readArgs } from './args.ts'
 import { fetchNewer } from './newer.ts'
 import { Plan, type Hands } from './plan.ts'
 import { Rounds } from './rounds.ts'
-import { newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
+import { correct, newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
 const settleMs = 50
 /** Who has made a value in this period lets others make it once more, if that is needed. */
 const mostYieldMs = 250
+/** There was no room for its load in this process: nobody asks for one again before. */
+const overloadMs = 1_000
 /** Asked for and not in the list, at a time: of more, requests have to come again. */
 const mostGuests = 1_000
 
@@ -43,6 +46,8 @@ export class Precomputed {
   readonly #rounds: Rounds
   readonly #keys = new Map<string, Upkeep>()
   readonly #guests = new Map<string, Upkeep>()
+  /** Of the arguments, begun so far: the last one counts. */
+  #readings = 0
 
   constructor(hands: Hands, definition: AheadDefinition) {
     const { engine } = hands
@@ -50,12 +55,12 @@ export class Precomputed {
     this.#hands = hands
     this.#definition = definition
     this.#rules = source.rules.precompute!
-    this.#plan = new Plan(hands, this.#rules.schedule)
+    this.#plan = new Plan(hands, this.#rules.schedule, (byMs) => this.#corrected(byMs))
     this.#rounds = new Rounds(engine, source.name)
     this.#alerts = { engine, rules: this.#rules.alerts, now: () => this.#plan.now }
     // In a turn of its own: the loader may use what its module defines further down.
     this.#plan.at(this.#plan.now, () => void this.#begin())
-    this.#watchLater(engine.hearing.offsetMs)
+    this.#watchLater()
   }
 
   get late(): NonNullable<ReturnType<NonNullable<Companion['health']>>['late']> {
@@ -137,15 +142,20 @@ export class Precomputed {
     const again = end + this.#random() * Math.min(schedule.periodMs / 20, 5_000)
     const next = this.#plan.at(again, () => void this.#begin())
     const seen = new Set<string>()
+    const reading = ++this.#readings
+    const isOver = (): boolean => engine.state !== 'open' || reading !== this.#readings
     try {
-      await readArgs(engine, args, (arg) => {
-        const target = this.#targetOf(arg)
-        if (target === undefined) return
-        seen.add(target.key)
-        if (!this.#keys.has(target.key)) this.#add(target)
+      await readArgs(engine, args, {
+        take: (arg) => {
+          const target = this.#targetOf(arg)
+          if (target === undefined) return
+          seen.add(target.key)
+          if (!this.#keys.has(target.key)) this.#add(target)
+        },
+        isOver,
       })
     } catch (error) {
-      if (engine.state !== 'open') return
+      if (isOver()) return
       this.#badArgs(error)
       // What there was before is kept, and it is asked again before the next period.
       this.#hands.agenda.cross(next)
@@ -153,6 +163,8 @@ export class Precomputed {
       this.#plan.at(Math.min(again, retryAt), () => void this.#begin())
       return
     }
+    // One that was overtaken knows less than the one that followed.
+    if (isOver()) return
     for (const [name, key] of this.#keys) {
       if (seen.has(name)) continue
       this.#keys.delete(name)
@@ -190,7 +202,8 @@ export class Precomputed {
     const key = guest ?? newUpkeep(target, now, this.#refresh)
     this.#guests.delete(target.key)
     this.#keys.set(target.key, key)
-    if (guest !== undefined) return
+    // One that has failed as a guest waits for nothing but to be forgotten.
+    if (guest !== undefined) return guest.place === undefined ? this.#plan.next(guest) : undefined
     // Processes that start together do not all begin with the same one.
     this.#plan.put(key, now + this.#random() * Math.min(this.#rules.schedule.periodMs / 10, 500))
   }
@@ -241,8 +254,13 @@ export class Precomputed {
       key.deltaMs = entry.deltaMs
       this.#filled(key, this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn)))
     }
-    if (this.#isListed(key)) this.#plan.next(key)
-    else this.#leave(key)
+    if (!this.#isListed(key)) this.#leave(key)
+    // What was loaded is of before the change, and is of no use.
+    else if (key.changes !== changes) this.#soon(key)
+    else if (done.type === 'failed' && isOverload(done.error)) {
+      // Whoever waits for it may ask before; all others of its kind would have no room either.
+      this.#plan.put(key, this.#plan.now + backoffMs * (1 + this.#random() / 10))
+    } else this.#plan.next(key)
   }
 
   /** A guest goes when it is done; after a failure, when it may be tried again. */
@@ -264,7 +282,11 @@ export class Precomputed {
     { error, isOwn }: { readonly error: unknown; readonly isOwn: boolean },
     backoffMs: number,
   ): void {
-    key.retryAt = this.#plan.now + backoffMs * (1 + this.#random() / 10)
+    const isOverloaded = isOverload(error)
+    const waitMs = isOverloaded ? Math.min(backoffMs, overloadMs) : backoffMs
+    key.retryAt = this.#plan.now + waitMs * (1 + this.#random() / 10)
+    // That says nothing of the source.
+    if (isOverloaded) return
     // Of a load elsewhere everyone was told by its message.
     if (!isOwn && this.#hands.engine.store?.session.hasBus === true) return
     this.#rounds.failed()
@@ -301,23 +323,31 @@ export class Precomputed {
     key.dueAt = now
     key.expiresAt = undefined
     key.changes++
-    if (key.place === 'work' || key.place === 'crew') return
-    this.#plan.put(key, Math.max(now + settleMs * (1 + this.#random()), key.retryAt))
+    if (key.place !== 'work' && key.place !== 'crew') this.#soon(key)
   }
 
-  #watchLater(offsetMs: number): void {
-    const { hearing } = this.#hands.engine
+  #soon(key: Upkeep): void {
+    const settledAt = this.#plan.now + settleMs * (1 + this.#random())
+    this.#plan.put(key, Math.max(settledAt, key.retryAt))
+  }
+
+  #watchLater(): void {
     const { periodMs } = this.#rules.schedule
     const ms = Math.max(50, this.#keys.size / 20, Math.min(periodMs / 20, 5_000))
     this.#plan.at(this.#plan.now + ms, () => {
-      // What was planned by a clock that has been corrected.
-      const hasJumped = Math.abs(hearing.offsetMs - offsetMs) > 500
-      for (const key of this.#keys.values()) {
-        watch(this.#alerts, key)
-        if (hasJumped && typeof key.place === 'object' && !key.isAsked) this.#plan.next(key)
-      }
-      this.#watchLater(hearing.offsetMs)
+      this.#plan.followClock()
+      for (const key of this.#keys.values()) watch(this.#alerts, key)
+      this.#watchLater()
     })
+  }
+
+  #corrected(byMs: number): void {
+    const excusedUntil = byMs > 0 ? this.#plan.now + this.#rules.schedule.periodMs / 4 : -Infinity
+    for (const guest of this.#guests.values()) correct(guest, byMs, excusedUntil)
+    for (const key of this.#keys.values()) {
+      correct(key, byMs, excusedUntil)
+      if (typeof key.place === 'object' && !key.isAsked) this.#plan.next(key)
+    }
   }
 
   /** What the load of another process has failed with, as those who wait for it are told. */
@@ -335,4 +365,9 @@ export class Precomputed {
   #random(): number {
     return this.#hands.engine.clock.random()
   }
+}
+
+/** This process had no room for the load. */
+function isOverload(error: unknown): boolean {
+  return error instanceof BreakwaterError && error.code === 'OVERLOADED'
 }

@@ -72,6 +72,18 @@ export function newUpkeep(
 }
 
 /**
+ * The clock that its instants are of was corrected. Set back, they would lie far ahead, and it would
+ * not be made until that clock has come there; set forward, it is overdue, and that is no one's fault.
+ */
+export function correct(key: Upkeep, byMs: number, excusedUntil: number): void {
+  key.excusedUntil = Math.max(key.excusedUntil + Math.min(byMs, 0), excusedUntil)
+  if (byMs > 0) return
+  key.dueAt += byMs
+  key.retryAt += byMs
+  if (key.expiresAt !== undefined) key.expiresAt += byMs
+}
+
+/**
  * How long after it is due this process comes to it. Who has made it last comes first, and the others
  * a little later: most of the time they hear that it is done before their turn, and ask nobody.
  */
