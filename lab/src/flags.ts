@@ -12,7 +12,7 @@ export interface Flags {
 
 export const help = `Usage: npm start -- [flags]
 
-Runs a web shop of four processes on a real PostgreSQL under load, behind five caches in turn, then
+Runs a web shop of four processes on a real PostgreSQL under load, behind six caches in turn, then
 breaks things while breakwater serves. Ends with a table and a report to open in a browser.
 
   --quick      shorter runs: about 15 s of load instead of about a minute
