@@ -97,6 +97,8 @@ describe('links between the pages', () => {
       'glossary',
       'dependencies',
       'guard',
+      'precompute',
+      'choosing',
     ].map((name) => `docs/${name}.md`),
   )
   it.each(pages)('of %s lead somewhere', (from) => {
