@@ -1,6 +1,6 @@
 // The process that makes the value anew by schedule is SIGKILLed in mid-query. Nobody was waiting for
 // it: the others must serve what is there, and one of them must make the value in its stead: mostly
-// when the lease ends, at the latest in the next period.
+// when the lease ends, at the latest in the next period (where the value had been made out of turn).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wallClock } from '../api/messages.ts'
