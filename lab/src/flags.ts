@@ -12,10 +12,10 @@ export interface Flags {
 
 export const help = `Usage: npm start -- [flags]
 
-Runs a web shop of four processes on a real PostgreSQL under load, behind five caches in turn, then
+Runs a web shop of four processes on a real PostgreSQL under load, behind six caches in turn, then
 breaks things while breakwater serves. Ends with a table and a report to open in a browser.
 
-  --quick      shorter runs: about 15 s of load instead of about a minute
+  --quick      shorter runs: about 20 s of load instead of about a minute
   --json       figures as JSON on stdout, and nothing else there
   --check      judge the figures; exit with 1 and a sentence if breakwater's promises do not hold
   --out FILE   where the report goes (default: report.html in the current directory)

@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { entryDefaultNames, entryNames } from '../../src/cache/entry-rules.ts'
+import { resolvePrecompute } from '../../src/cache/precompute-rules.ts'
+import { cronSchedule } from '../../src/refresh/cron.ts'
 import { adaptive, cacheDefaults, entryDefaults } from '../../src/cache/option-defaults.ts'
 import { eventNames } from '../../src/core/events.ts'
 
@@ -46,6 +48,22 @@ describe('docs/options.md', () => {
   it('says what adaptive is', () => {
     const { initial, min, max } = adaptive
     expect(page).toContain(`\`'adaptive'\` begins at ${initial}, between ${min} and ${max}`)
+  })
+})
+
+describe('docs/precompute.md', () => {
+  it('says the defaults of alerts', () => {
+    const said = /^\| `alerts\.(\w+)` \| (.+?) \| /gm
+    const cells = Object.fromEntries(
+      [...read('precompute.md').matchAll(said)].map(([, option, cell]) => [option!, cell!]),
+    )
+    const given = { every: 1_000, onMiss: 'wait' }
+    const { alerts } = resolvePrecompute(given, 'precompute', cronSchedule)!
+    const parts: Record<string, number> = { 'half the period': 500, 'a quarter of the period': 250 }
+    expect(cells['failures']).toBe(`\`${alerts.failures}\``)
+    expect(parts[cells['late']!]).toBe(alerts.lateMs)
+    expect(parts[cells['expiring']!]).toBe(alerts.expiringMs)
+    expect(alerts.notify).toBeUndefined()
   })
 })
 
@@ -98,6 +116,8 @@ describe('links between the pages', () => {
       'dependencies',
       'guard',
       'postgres',
+      'precompute',
+      'choosing',
     ].map((name) => `docs/${name}.md`),
   )
   it.each(pages)('of %s lead somewhere', (from) => {

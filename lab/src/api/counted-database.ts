@@ -14,7 +14,7 @@ import {
 import { type ApiReport, type ApiSettings, wallClock } from './messages.ts'
 
 export interface CountedDatabase {
-  trending(category: string): Promise<Trending>
+  trending(category: string, reason?: string): Promise<Trending>
   product(id: number): Promise<unknown>
   touch(category: string): Promise<number>
 }
@@ -36,10 +36,10 @@ export async function openDatabase(
 
   let queries = 0
   return {
-    async trending(category) {
+    async trending(category, reason) {
       const client = await pool.connect()
       const query = ++queries
-      report({ kind: 'query-began', query, at: wallClock() })
+      report({ kind: 'query-began', query, at: wallClock(), reason })
       try {
         const { rows } = await client.query<TrendingProduct & { revision: number }>(trendingSql, [
           category,

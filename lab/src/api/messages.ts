@@ -23,7 +23,12 @@ export interface ApiSettings {
 export type ApiReport =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'query-began'; readonly query: number; readonly at: number }
+  | {
+      readonly kind: 'query-began'
+      readonly query: number
+      readonly at: number
+      readonly reason: string | undefined
+    }
   | { readonly kind: 'query-ended'; readonly query: number; readonly at: number }
   | { readonly kind: 'pool'; readonly at: number; readonly waiting: number }
 

@@ -20,7 +20,7 @@ function report(message: ApiReport): void {
 
 async function start(settings: ApiSettings): Promise<void> {
   const database = await openDatabase(settings, report)
-  const contender = await createContender(settings, (category) => database.trending(category))
+  const contender = await createContender(settings, database.trending)
   const api = Fastify({ keepAliveTimeout: 60_000 })
 
   api.get<{ Params: { category: string } }>('/trending/:category', ({ params }) =>

@@ -8,10 +8,12 @@ export const contenderIds = [
   'lock-poll',
   'breakwater',
   'breakwater-swr',
+  'breakwater-ahead',
 ] as const
 export type ContenderId = (typeof contenderIds)[number]
 
-export type Load = (category: string) => Promise<Trending>
+/** `reason`: why it is loaded, where the contender knows. */
+export type Load = (category: string, reason?: string) => Promise<Trending>
 
 export interface Contender {
   trending(category: string): Promise<Trending>
@@ -39,5 +41,9 @@ export const contenderNames: Readonly<Record<ContenderId, { title: string; how: 
   'breakwater-swr': {
     title: 'breakwater + SWR',
     how: 'the same with staleWhileRevalidate',
+  },
+  'breakwater-ahead': {
+    title: 'breakwater ahead',
+    how: 'precompute: made anew once per ttl by schedule, asked or not; requests never load, and wait for what is not there; a value lives three such periods, so that a refresh may be missed',
   },
 }

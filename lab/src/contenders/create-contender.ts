@@ -2,6 +2,7 @@
 
 import { Redis } from 'ioredis'
 import type { ApiSettings } from '../api/messages.ts'
+import { breakwaterAhead } from './breakwater-ahead.ts'
 import { breakwater } from './breakwater.ts'
 import type { Contender, Load } from './contender.ts'
 import { lockPoll } from './lock-poll.ts'
@@ -35,6 +36,8 @@ export async function createContender(settings: ApiSettings, load: Load): Promis
         leaseMs,
         staleWhileRevalidateMs: ttlMs,
       })
+    case 'breakwater-ahead':
+      return breakwaterAhead({ ...common, redis, everyMs: ttlMs })
   }
 }
 

@@ -6,7 +6,7 @@ import type { FaultRow } from '../faults/fault.ts'
 import type { Plan } from '../plan.ts'
 import { figuresOf, overtaken } from '../run/figures.ts'
 import type { ContenderRun } from '../run/run-contender.ts'
-import { inSeconds, ratio } from './wording.ts'
+import { inSeconds, plural, ratio } from './wording.ts'
 
 export interface Verdict {
   readonly ok: boolean
@@ -33,6 +33,7 @@ export function judge(options: {
           return []
         case 'breakwater':
         case 'breakwater-swr':
+        case 'breakwater-ahead':
           return judgeBreakwater({ plan, run, shared, queryMs })
       }
     }),
@@ -67,8 +68,13 @@ function judgeBreakwater(options: {
   const each = shared ? 1 : plan.processes
   // A query that the write overtook goes on beside the one that replaces it.
   const most = overtaken(run) ? each * 2 : each
-  // jitter takes a tenth of the ttl at most, early refresh a quarter; the write comes on top
-  const needed = 1 + Math.ceil(plan.runMs / (plan.ttlMs * 0.9 * 0.75))
+  const isAhead = contender === 'breakwater-ahead'
+  // One in each period that the run touches. Elsewhere jitter takes a tenth of the ttl at most, early
+  // refresh a quarter. The write comes on top.
+  const lapses = isAhead
+    ? 1 + Math.ceil(plan.runMs / plan.ttlMs)
+    : Math.ceil(plan.runMs / (plan.ttlMs * 0.9 * 0.75))
+  const needed = 1 + lapses
   const failures: string[] = []
   const expect = (ok: boolean, sentence: string): void =>
     void (ok || failures.push(`${contender}: ${sentence}`))
@@ -89,6 +95,14 @@ function judgeBreakwater(options: {
     figures.queries <= needed * each,
     `expected at most ${needed * each} queries in ${inSeconds(plan.runMs)}, got ${figures.queries}`,
   )
+  if (isAhead) {
+    const others = run.queries.filter(({ reason }) => reason !== 'scheduled')
+    expect(
+      others.length === 0,
+      `expected every query by schedule, got ${plural(others.length, 'other', 'others')}: ` +
+        [...new Set(others.map(({ reason }) => reason))].join(', '),
+    )
+  }
   expect(figures.expiries >= 2, 'expected several expiries, got one: the run is too short')
   const tookMs = typicalMs(run)
   return failures.length > 0 && tookMs > queryMs * 3
@@ -113,7 +127,7 @@ function judgeNeighbours(runs: readonly ContenderRun[]): string[] {
   }
   const melted = p95('plain')
   if (melted === undefined) return []
-  return (['breakwater', 'breakwater-swr'] as const).flatMap((id) => {
+  return (['breakwater', 'breakwater-swr', 'breakwater-ahead'] as const).flatMap((id) => {
     const calm = p95(id)
     return calm === undefined || calm * 3 < melted
       ? []

@@ -31,7 +31,7 @@ th,td{padding:6px 8px;text-align:right;border-bottom:1px solid var(--rule);white
 thead th{font-weight:600;color:var(--soft);font-size:.8rem}
 thead [colspan]{text-align:center}
 tbody th{text-align:left}
-.plain{--line:var(--bare)}.lock-retry,.lock-poll{--line:var(--lock)}.breakwater,.breakwater-swr{--line:var(--own)}
+.plain{--line:var(--bare)}.lock-retry,.lock-poll{--line:var(--lock)}.breakwater,.breakwater-swr,.breakwater-ahead{--line:var(--own)}
 tbody th,dt{border-left:4px solid var(--line);padding-left:8px}
 dt{font-weight:600;margin-top:12px}dd{margin:0 0 0 12px}
 .faults{list-style:none;margin:0;padding:0;display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr))}
@@ -39,7 +39,7 @@ dt{font-weight:600;margin-top:12px}dd{margin:0 0 0 12px}
 .faults .good{border-color:var(--good)}.faults .bad{border-color:var(--bad)}
 .faults div{margin-top:6px}.faults i{color:var(--soft);font-style:normal;font-size:.8rem;display:block}
 .outcome{font-size:.8rem;color:var(--soft)}.good .outcome{color:var(--good)}.bad .outcome{color:var(--bad)}
-.panels{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,212px),1fr))}
+.panels{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,200px),1fr))}
 .panel{margin:0;background:var(--panel);border-radius:8px;padding:8px 8px 4px}
 figcaption{font-size:.85rem;line-height:1.35;padding:0 2px}
 output{display:block;color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}

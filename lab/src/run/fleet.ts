@@ -8,6 +8,8 @@ import { forkSession } from './fork-session.ts'
 export interface QueryRun {
   readonly pid: number
   readonly beganAt: number
+  /** Why breakwater loaded it, where the contender says. */
+  readonly reason: string | undefined
   endedAt: number | undefined
 }
 
@@ -41,7 +43,12 @@ export async function startFleet(
   const take = (pid: number, report: ApiReport): void => {
     switch (report.kind) {
       case 'query-began': {
-        const query: QueryRun = { pid, beganAt: report.at, endedAt: undefined }
+        const query: QueryRun = {
+          pid,
+          beganAt: report.at,
+          reason: report.reason,
+          endedAt: undefined,
+        }
         queries.push(query)
         open.set(`${pid}:${report.query}`, query)
         for (const tell of watchers.splice(0)) tell(query)

@@ -3,7 +3,7 @@
 
 import { wallClock } from '../api/messages.ts'
 import type { ContenderId } from '../contenders/contender.ts'
-import { applyLoad, type LoadProgress } from '../load/apply-load.ts'
+import { applyLoad, forkGenerator, type LoadProgress } from '../load/apply-load.ts'
 import type { Answer } from '../load/messages.ts'
 import { type PoolSample, type QueryRun, startFleet } from './fleet.ts'
 import { apiSettings, quietDatabase, readFrom, type Stage, streams, writeTo } from './stage.ts'
@@ -26,6 +26,7 @@ export async function runContender(
   progress: (state: LoadProgress & { running: number }) => void,
 ): Promise<ContenderRun> {
   const { plan } = stage
+  const generator = forkGenerator(stage.signal)
   const fleet = await startFleet(
     apiSettings(stage, contender, contender),
     plan.processes,
@@ -46,6 +47,7 @@ export async function runContender(
       })
     }, write.beganAt - wallClock())
     const answers = await applyLoad(
+      generator,
       {
         ports: fleet.members.map(({ port }) => port),
         streams: streams(stage.hotPerSecond, plan.unrelatedPerSecond),
@@ -53,7 +55,6 @@ export async function runContender(
         durationMs: plan.runMs,
         timeoutMs: plan.timeoutMs,
       },
-      stage.signal,
       (state) => {
         const running = fleet.queries.filter(({ endedAt }) => endedAt === undefined).length
         progress({ ...state, running })

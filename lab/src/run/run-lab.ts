@@ -8,6 +8,7 @@ import pg from 'pg'
 import { contenderIds, contenderNames } from '../contenders/contender.ts'
 import type { FaultRow } from '../faults/fault.ts'
 import { holderKilled } from '../faults/holder-killed.ts'
+import { makerKilled } from '../faults/maker-killed.ts'
 import { queryOutlastsLease } from '../faults/query-outlasts-lease.ts'
 import { writeDuringLoad } from '../faults/write-during-load.ts'
 import { planFor } from '../plan.ts'
@@ -68,7 +69,7 @@ export async function runLab(
       runs.push(await unlessStopped(showContender(stage, id, progress)))
     }
     const faults: FaultRow[] = []
-    for (const fault of [holderKilled, queryOutlastsLease, writeDuringLoad]) {
+    for (const fault of [holderKilled, queryOutlastsLease, writeDuringLoad, makerKilled]) {
       progress.live(`breakwater, when ${fault.name} …`)
       const row = await unlessStopped(fault.run(stage))
       faults.push(row)

@@ -7,7 +7,7 @@ import type { ContenderId } from '../contenders/contender.ts'
 import type { Stream } from '../load/messages.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisAddress } from '../servers/addresses.ts'
-import { categories } from '../shop/schema.ts'
+import { hotCategory } from '../shop/schema.ts'
 import type { Shop } from '../shop/build-shop.ts'
 
 export interface Stage {
@@ -20,8 +20,6 @@ export interface Stage {
   /** Ctrl-C: ends every process at once. */
   readonly signal: AbortSignal
 }
-
-export const hotCategory = categories[0] ?? ''
 
 export function streams(hotPerSecond: number, unrelatedPerSecond: number): readonly Stream[] {
   return [

@@ -30,6 +30,9 @@ export const categories = [
   'cameras', 'lenses', 'tripods', 'watches', 'lamps', 'chairs', 'desks', 'bags',
 ] // prettier-ignore
 
+/** The one that everybody asks for. */
+export const hotCategory = categories[0] ?? ''
+
 export const productCount = 6000
 export const customerCount = 30_000
 
