@@ -12,6 +12,7 @@ import type { ChangesRules } from './changes-options.ts'
 import { ColumnTypes } from './column-types.ts'
 import { Link } from './link.ts'
 import { mapInto } from './mapping.ts'
+import { slotName } from './names.ts'
 import type { Plan } from './plan.ts'
 import type { RowChange, TableChanges } from './table.ts'
 import { Taker } from './taker.ts'
@@ -35,17 +36,23 @@ export class Capture {
   heldBytes = 0
   state: ChangesState = 'connecting'
   why: string | undefined
+  /** Of this cache, in replication. */
+  readonly slot: string
+  /** The temporary one that is to become it: it holds log, too. */
+  making: string | undefined
   /** Set when changes may have been missed that no slot and no session will bring. */
   owed: string | undefined
   /** System and timeline that were streamed from. */
   server: string | undefined
-  readonly #tables = new Map<TableChanges, number>()
+  readonly #tables = new Map<TableChanges, string>()
+  readonly #links = new Set<Link>()
   readonly #closing = new AbortController()
   #saidLag = false
 
   constructor(rules: ChangesRules, engine: Engine) {
     this.rules = rules
     this.engine = engine
+    this.slot = slotName(rules.name, engine.namespace)
     this.taker = new Taker({
       cache: rules.cache,
       clock: engine.clock,
@@ -83,9 +90,31 @@ export class Capture {
     }))
   }
 
-  open(replication = false): Promise<Link> {
+  /** For whoever ends it himself. */
+  connect(replication = false): Promise<Link> {
     const { connection, name, deadlineMs } = this.rules
     return Link.open({ connection, name, deadlineMs, clock: this.engine.clock, replication })
+  }
+
+  /** For a session, and it ends with that. */
+  async open(replication = false): Promise<Link> {
+    const link = await this.connect(replication)
+    this.#links.add(link)
+    void link.ended.then(() => this.#links.delete(link))
+    // The session that wanted it may be over by now.
+    if (this.signal.aborted) await link.close()
+    return link
+  }
+
+  /** What a session has left, in the middle of something that does not end. */
+  endLinks(): void {
+    for (const link of this.#links) link.fail(new Error('the session has ended'))
+  }
+
+  /** What is owed is done as soon as the database is as it must be, whoever leads. */
+  payGap(): void {
+    if (this.owed !== undefined) this.gap(this.owed)
+    this.owed = undefined
   }
 
   pause(ms: number): Promise<void> {
@@ -134,12 +163,13 @@ export class Capture {
     this.taker.bound(work)
   }
 
-  /** A table of the same name that is another one holds other rows, and nobody told of them. */
+  /** A table of the same name that is another one, or has other parts, holds rows that nobody told of. */
   meet(plan: Plan): void {
-    for (const { table, oid } of plan.values()) {
+    for (const { table, parts } of plan.values()) {
       const before = this.#tables.get(table)
-      this.#tables.set(table, oid)
-      if (before !== undefined && before !== oid) this.gap('another table of this name', [table])
+      this.#tables.set(table, parts)
+      if (before !== undefined && before !== parts)
+        this.gap('another table, or other parts', [table])
     }
   }
 

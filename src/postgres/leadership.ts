@@ -14,7 +14,7 @@ export async function lead(
   meanwhile: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const { name, heartbeatMs, deadlineMs } = capture.rules
-  const keys = lockKeys(name)
+  const keys = lockKeys(name, capture.engine.namespace)
   const { clock } = capture.engine
   while (!capture.signal.aborted) {
     const [row] = await link.query('SELECT pg_catalog.pg_try_advisory_lock($1, $2)::text AS got', [

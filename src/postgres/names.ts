@@ -14,7 +14,16 @@ export function objectName(name: string): string {
   return `breakwater_${name}`
 }
 
-/** Both numbers of the advisory lock that who captures has. */
-export function lockKeys(name: string): readonly [number, number] {
-  return [0x6277_6172, createHash('sha256').update(name).digest().readInt32BE(0) & 0x7fff_ffff]
+/** Two caches may share triggers or a publication. Each needs what changed, and so a slot of its own. */
+export function slotName(name: string, namespace: string): string {
+  return `${objectName(name)}_${digestOf(namespace).toString('hex', 0, 4)}`
+}
+
+/** Both numbers of the advisory lock that who captures for this cache has. */
+export function lockKeys(name: string, namespace: string): readonly [number, number] {
+  return [0x6277_6172, digestOf(`${name} ${namespace}`).readInt32BE(0) & 0x7fff_ffff]
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

@@ -24,6 +24,7 @@ export async function notifySession(capture: Capture, why: string): Promise<void
   const link = await capture.open()
   try {
     let plan = await planTriggers(link, rules.name, rules.tables)
+    capture.meet(plan)
     // A memory that no other process sees is its own process's to look after.
     if (engine.store !== undefined) await lead(capture, link)
     if (capture.signal.aborted) return

@@ -12,6 +12,8 @@ import type { TableChanges } from './table.ts'
 export interface PlannedTable {
   readonly table: TableChanges
   readonly oid: number
+  /** Itself and its partitions, as the catalogue knows them. */
+  readonly parts: string
   readonly columns: readonly string[]
 }
 
@@ -56,9 +58,9 @@ export async function planTriggers(
       if (found.filter(({ enabled }) => enabled === 'A').length < needed) {
         throw refused('tables', `${text} has not all of the triggers '${trigger}_…'`, installed)
       }
-      if (needed === 2) await checkPartitions(link, trigger, oid, text)
       const sent = columnsOf(found[0]!)
-      const lacking = (table.columns ?? []).filter((column) => !sent.includes(column))
+      const columns = table.columns ?? (await primaryKey(link, oid))
+      const lacking = columns.filter((column) => !sent.includes(column))
       if (lacking.length > 0) {
         throw refused(
           'tables',
@@ -66,29 +68,9 @@ export async function planTriggers(
           installed,
         )
       }
-      return table.columns ?? sent
+      return columns
     },
     link,
-  )
-}
-
-async function checkPartitions(
-  link: Link,
-  trigger: string,
-  oid: number,
-  text: string,
-): Promise<void> {
-  const bare = await link.query(
-    `SELECT relid::regclass::text AS part FROM pg_catalog.pg_partition_tree($1::oid::regclass)
-     WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_trigger
-       WHERE tgrelid = relid AND tgname::text = $2 AND tgenabled = 'A') LIMIT 1`,
-    [oid, `${trigger}_truncate`],
-  )
-  if (bare.length === 0) return
-  throw refused(
-    'tables',
-    `${String(bare[0]!['part'])}, a part of ${text}, has no trigger`,
-    installed,
   )
 }
 
@@ -138,12 +120,19 @@ export async function planPublication(
       const { schema, table: bare } = table.name
       const text = describeTable(table)
       const published = await link.query(
-        `SELECT FROM pg_catalog.pg_publication_tables
-       WHERE pubname = $1 AND schemaname = $2 AND tablename = $3`,
-        [publication, schema, bare],
+        `SELECT (SELECT count(*) FROM pg_catalog.pg_publication_rel r
+           WHERE r.prrelid = $4 AND r.prpubid = (SELECT oid FROM pg_catalog.pg_publication WHERE pubname = $1)
+             AND (to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL))::text AS filters
+         FROM pg_catalog.pg_publication_tables
+         WHERE pubname = $1 AND schemaname = $2 AND tablename = $3`,
+        [publication, schema, bare, oid],
       )
       if (published.length === 0) {
         throw refused('tables', `the publication '${publication}' has no ${text}`, installed)
+      }
+      if (published[0]!['filters'] !== '0') {
+        const cure = `ALTER PUBLICATION ${publication} DROP TABLE ${text}, and then ${installed}`
+        throw refused('tables', `'${publication}' publishes a part of ${text} alone`, cure)
       }
       const columns = table.columns ?? (await primaryKey(link, oid))
       const bad = await link.query(
@@ -173,7 +162,8 @@ async function plan(
   for (const table of tables) {
     const [found] = await link.query(
       `SELECT c.oid::text AS oid, ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute
-         WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)::text[] AS columns
+         WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)::text[] AS columns,
+         c.oid || ':' || ARRAY(SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid::regclass) ORDER BY 1)::text AS parts
        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
        WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')`,
       [table.name.schema, table.name.table],
@@ -188,7 +178,7 @@ async function plan(
     if (table.columns === undefined && columns.length === 0) {
       throw refused('tables', `${text} has no primary key: name its columns, [] for none`)
     }
-    planned.set(placeOf(table.name), { table, oid, columns })
+    planned.set(placeOf(table.name), { table, oid, parts: String(found['parts']), columns })
   }
   return planned
 }

@@ -56,7 +56,9 @@ export class PostgresCapture implements Companion {
 
   uninstallSql(): string {
     const { mode, name, tables } = this.#rules
-    return mode === 'notify' ? noTriggersFor(name, tables) : noPublicationFor(name)
+    return mode === 'notify'
+      ? noTriggersFor(name, tables)
+      : noPublicationFor(name, this.#capture.slot)
   }
 
   execute(sql: string): Promise<void> {
@@ -65,7 +67,7 @@ export class PostgresCapture implements Companion {
 
   /** All of it or nothing: texts of several statements are one transaction. */
   async #execute(sql: string): Promise<void> {
-    const link = await this.#capture.open()
+    const link = await this.#capture.connect()
     try {
       await link.query(sql, undefined, Infinity)
     } finally {
@@ -134,10 +136,12 @@ export class PostgresCapture implements Companion {
         else first.resolve()
         why = isRefusal ? 'the database was not as it must be' : 'the connection was lost'
       }
+      capture.endLinks()
       if (this.#engine.clock.now() - from > retryMs.most) delayMs = retryMs.first
       await capture.pause(delayMs * (0.5 + this.#engine.clock.random()))
       delayMs = Math.min(2 * delayMs, retryMs.most)
     }
+    capture.endLinks()
     late()
     settled()
   }

@@ -20,8 +20,8 @@ END`)};`
   return [made, ...tables.map((table) => addTable(publication, table))].join('\n\n')
 }
 
-export function noPublicationFor(name: string): string {
-  const named = quoteText(objectName(name))
+export function noPublicationFor(name: string, slot: string): string {
+  const named = quoteText(slot)
   return `DROP PUBLICATION IF EXISTS ${quoteName(objectName(name))};
 SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots
   WHERE slot_name = ${named} AND NOT active AND database = current_database();`

@@ -3,6 +3,7 @@
  * streams. A transaction is confirmed after the store has taken what it means, so that a crash at any
  * point brings it again.
  */
+import { BreakwaterError } from '../core/errors.ts'
 import { whileAlive } from './alive.ts'
 import type { Capture } from './capture.ts'
 import { lead } from './leadership.ts'
@@ -14,12 +15,12 @@ import { Stream } from './stream.ts'
 import { Transactions } from './transactions.ts'
 
 export async function replicationSession(capture: Capture, why: string): Promise<void> {
-  const { rules } = capture
-  const slot = objectName(rules.name)
+  const { rules, slot } = capture
   const watch = await capture.open()
   let streaming: Streaming | undefined
   try {
-    await planPublication(watch, rules.name, rules.tables)
+    capture.meet(await planPublication(watch, rules.name, rules.tables))
+    if ((await readSlot(watch, slot)) !== undefined) capture.payGap()
     await lead(capture, watch, async () => watchSlot(capture, watch))
     if (capture.signal.aborted) return
     const beat = async (): Promise<void> => {
@@ -53,10 +54,28 @@ export async function replicationSession(capture: Capture, why: string): Promise
       throw ended
     }
     await whileAlive(capture, [watch], { work, beat })
+  } catch (error) {
+    // Our own end first: the slot is free then, and nobody is left to be told of it.
+    await streaming?.link.close()
+    if (error instanceof Overgrown) {
+      await dropSlot(capture, watch, slot)
+      capture.tellLag('dropped')
+    } else if (isRefusal(error) && streaming !== undefined) {
+      // Changes have gone by that this slot will not bring, and who leads next may see nothing of it.
+      await dropSlot(capture, watch, slot).catch(() => {})
+    }
+    throw error
   } finally {
     await streaming?.link.close()
     await watch.close()
   }
+}
+
+/** The slot holds more of the log than it may. */
+class Overgrown extends Error {}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof BreakwaterError && error.code === 'INVALID_OPTION'
 }
 
 interface Streaming {
@@ -66,21 +85,19 @@ interface Streaming {
 }
 
 async function startStream(capture: Capture, watch: Link, there: Slot): Promise<Streaming> {
-  const { rules, engine, taker } = capture
-  const slot = objectName(rules.name)
+  const { rules, engine, taker, slot } = capture
   const link = await openStreaming(capture)
   try {
     await meetServer(capture, link)
     const plan = await planPublication(watch, rules.name, rules.tables)
     capture.meet(plan)
     await capture.types.load(watch)
-    if (capture.owed !== undefined) capture.gap(capture.owed)
-    capture.owed = undefined
+    capture.payGap()
     const transactions = new Transactions(capture, plan, (end) => stream.confirm(end))
     const stream: Stream = new Stream({
       link,
       slot,
-      publication: slot,
+      publication: objectName(rules.name),
       confirmed: there.confirmed,
       onMessage: (message) => transactions.take(message),
       isIdle: () => taker.isIdle,
@@ -97,7 +114,7 @@ async function startStream(capture: Capture, watch: Link, there: Slot): Promise<
 }
 
 async function freeAndWait(capture: Capture, watch: Link): Promise<void> {
-  const slot = objectName(capture.rules.name)
+  const { slot } = capture
   for (let attempt = 0; attempt < 50 && !capture.signal.aborted; attempt++) {
     const now = await readSlot(watch, slot)
     if (now?.activePid === undefined) return
@@ -116,12 +133,9 @@ async function meetServer(capture: Capture, link: Link): Promise<void> {
 
 /** The log that the slot holds, and its bound: a cache must not fill the database's disk. */
 async function watchSlot(capture: Capture, watch: Link): Promise<Slot | undefined> {
-  const slot = objectName(capture.rules.name)
-  const now = await readSlot(watch, slot)
+  const now = await readSlot(watch, capture.making ?? capture.slot)
   if (now === undefined) return undefined
   capture.lag(now.heldBytes)
   if (now.heldBytes <= capture.rules.dropBytes) return now
-  await dropSlot(capture, watch, slot)
-  capture.tellLag('dropped')
-  throw new Error(`the slot held ${now.heldBytes} bytes of log, and was dropped`)
+  throw new Overgrown(`the slot held ${now.heldBytes} bytes of log, and was dropped`)
 }

@@ -10,7 +10,6 @@ import type { BreakwaterError } from '../core/errors.ts'
 import type { Capture } from './capture.ts'
 import { sqlState, type Link } from './link.ts'
 import { lsnOf } from './lsn.ts'
-import { objectName } from './names.ts'
 import { literal, refused } from './plan.ts'
 
 export interface Slot {
@@ -73,7 +72,7 @@ export async function freeSlot(link: Link, slot: string): Promise<void> {
 
 /** Resolves when there is a slot whose gap is closed. */
 export async function makeSlot(capture: Capture, link: Link, why: string): Promise<void> {
-  const slot = objectName(capture.rules.name)
+  const { slot } = capture
   const temporary = `${slot}_${randomBytes(4).toString('hex')}`
   const maker = await openStreaming(capture)
   try {
@@ -82,17 +81,18 @@ export async function makeSlot(capture: Capture, link: Link, why: string): Promi
     await maker.query(sql, undefined, Infinity).catch((error: unknown) => {
       throw curable(error)
     })
+    capture.making = temporary
     await checkRoom(link)
     capture.gap(why)
     capture.owed = undefined
     capture.say('connecting', 'a new slot, and what is affected has still to be invalidated')
-    await capture.taker.done()
-    if (capture.signal.aborted) return
+    if (!(await capture.taker.done()) || capture.signal.aborted) return
     await link.query('SELECT pg_catalog.pg_copy_logical_replication_slot($1, $2, false)', [
       temporary,
       slot,
     ])
   } finally {
+    capture.making = undefined
     await maker.close()
   }
 }
@@ -117,6 +117,7 @@ export async function openStreaming(capture: Capture): Promise<Link> {
   })
   // A walsender knows no parameters, and takes one statement at a time.
   for (const setting of [
+    'statement_timeout = 0',
     "datestyle = 'ISO, MDY'",
     "timezone = 'UTC'",
     "intervalstyle = 'postgres'",

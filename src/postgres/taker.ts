@@ -32,6 +32,7 @@ export class Taker {
   readonly #options: TakerOptions
   readonly #refresher: Refresher
   #pending = new Work()
+  #batch: Work | undefined
   #taken: (() => void) | undefined
   #since: number | undefined
   #running: Promise<void> | undefined
@@ -49,8 +50,9 @@ export class Taker {
     return this.#running === undefined && this.#pending.isEmpty
   }
 
+  /** What is pending, and what is under way. */
   get size(): number {
-    return this.#pending.size
+    return this.#pending.size + (this.#batch?.size ?? 0)
   }
 
   /** When the oldest of what is not taken yet came. */
@@ -75,10 +77,12 @@ export class Taker {
     if (tables.length > 0) this.#options.onGap('more changes than are kept', tables)
   }
 
-  /** Resolves when nothing is pending, or nothing is taken any more. */
-  async done(): Promise<void> {
-    if (this.isIdle || this.#closed) return
-    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  /** Resolves when all has been taken; with false: when nothing is taken any more. */
+  async done(): Promise<boolean> {
+    if (!this.isIdle && !this.#closed) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    return this.isIdle
   }
 
   /** Resolves when what is under way has ended; what is pending is forgotten, and was never confirmed. */
@@ -98,11 +102,13 @@ export class Taker {
       const batch = this.#pending
       const taken = this.#taken
       this.#pending = new Work()
+      this.#batch = batch
       this.#taken = undefined
       const from = clock.now()
       try {
         const keys = await this.#take(batch)
         delayMs = retryMs.first
+        this.#batch = undefined
         this.#since = this.#pending.isEmpty ? undefined : from
         taken?.()
         this.#refresher.add(batch.refreshes)
@@ -111,6 +117,7 @@ export class Taker {
       } catch (error) {
         batch.absorb(this.#pending)
         this.#pending = batch
+        this.#batch = undefined
         this.#taken ??= taken
         this.bound(batch)
         // The cache has been closed: the next process is told all of it again.

@@ -58,6 +58,11 @@ BEGIN
   IF cols IS NULL THEN
     RAISE EXCEPTION '% has no primary key: name its columns', target;
   END IF;
+  -- What another version or another cache asks for stays, as long as it is there.
+  SELECT cols || coalesce(array_agg(c ORDER BY i) FILTER (WHERE c <> ALL (cols)), '{}') INTO cols
+  FROM json_array_elements_text(coalesce((SELECT obj_description(p.oid, 'pg_proc')::json -> 'columns' FROM pg_catalog.pg_proc p
+    WHERE p.oid = to_regprocedure(${quoteText(`${fn}()`)})), '[]')) WITH ORDINALITY AS before(c, i)
+  WHERE EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = target AND attname = c AND NOT attisdropped);
   -- Written out, so that a statement runs no SQL that has to be put together.
   FOREACH kind IN ARRAY ARRAY['o', 'n', 'x', 'OLD', 'NEW'] LOOP
     SELECT coalesce(string_agg(format(

@@ -12,6 +12,7 @@ import {
   expire,
   type RowChange,
 } from '../../src/postgres/index.ts'
+import { slotName } from '../../src/postgres/names.ts'
 import { until } from '../support/open-session.ts'
 import { postgresRig } from '../support/postgres-rig.ts'
 
@@ -442,7 +443,7 @@ describe.each(['notify', 'replication'] as const)('by %s', (mode) => {
     await capture.uninstall()
     await db.query('INSERT INTO items VALUES (2)')
     const slots = await db.query('SELECT FROM pg_replication_slots WHERE slot_name = $1', [
-      `breakwater_${db.name}`,
+      slotName(db.name, db.name),
     ])
     expect(slots).toEqual([])
     const triggers = await db.query(`SELECT FROM pg_trigger WHERE tgname LIKE 'breakwater%'`)

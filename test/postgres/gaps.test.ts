@@ -4,6 +4,7 @@
 import { startTcpProxy } from '@breakwater/rig'
 import { afterEach, describe, expect, it } from 'vitest'
 import { invalidate, onTable, type PostgresChangesOptions } from '../../src/postgres/index.ts'
+import { slotName } from '../../src/postgres/names.ts'
 import { ChangesProcess } from '../support/changes-process.ts'
 import { sleep, until } from '../support/open-session.ts'
 import { installProducts, postgresRig, type TestDatabase } from '../support/postgres-rig.ts'
@@ -145,7 +146,7 @@ describe.each(modes)('by %s', (mode) => {
       const [slot] = await db.query(
         `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)::int AS behind
          FROM pg_replication_slots WHERE slot_name = $1`,
-        [`breakwater_${db.name}`],
+        [slotName(db.name, db.name)],
       )
       expect(slot!['behind']).toBeGreaterThan(0)
     }
@@ -260,7 +261,7 @@ describe('by replication alone', () => {
   const slotOf = async (db: TestDatabase) => {
     const [slot] = await db.query(
       `SELECT active, active_pid, confirmed_flush_lsn::text AS at FROM pg_replication_slots WHERE slot_name = $1`,
-      [`breakwater_${db.name}`],
+      [slotName(db.name, db.name)],
     )
     return slot
   }
@@ -280,7 +281,7 @@ describe('by replication alone', () => {
     await live()
     await capture.close()
     await product.get(1)
-    await db.query(`SELECT pg_drop_replication_slot('breakwater_${db.name}')`)
+    await db.query(`SELECT pg_drop_replication_slot('${slotName(db.name, db.name)}')`)
     await db.query('UPDATE products SET n = 1 WHERE id = 1')
     const again = await captured('replication', {}, db)
     await again.live()
@@ -333,7 +334,10 @@ describe('by replication alone', () => {
       await db.query(`INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 1000)`)
       await sleep(60)
     }
-    await until(() => told.changesLag.some(({ state }) => state === 'dropped'))
+    await until(
+      () => told.changesLag.some(({ state }) => state === 'dropped'),
+      () => JSON.stringify([told.changesLag, told.changes, cache.health()]),
+    )
     expect(told.changesLag[0]).toMatchObject({ state: 'over' })
     expect(cache.health().status).toBe('degraded')
     await rig.redis.restart()
@@ -342,6 +346,25 @@ describe('by replication alone', () => {
     await until(() => cache.health().status === 'ok')
     expect(await product.get(1)).toBe(1)
     await isHeard(db, product)
+  })
+
+  it('a slot that is not made yet is bound as well, while Redis is down', async () => {
+    const db = await rig.database()
+    await db.query(
+      'CREATE TABLE products(id int PRIMARY KEY, n int); INSERT INTO products VALUES (5, 0)',
+    )
+    await db.query('CREATE TABLE filler(t text)')
+    await rig.redis.kill()
+    try {
+      const { told, live, product } = await captured('replication', { lag: { drop: '2MiB' } }, db)
+      await db.query(`INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 4000)`)
+      await until(() => told.changesLag.some(({ state }) => state === 'dropped'))
+      await rig.redis.restart()
+      await live()
+      await isHeard(db, product)
+    } finally {
+      await rig.redis.restart()
+    }
   })
 
   it('the log of other tables and databases is not held on to', async () => {
@@ -353,7 +376,7 @@ describe('by replication alone', () => {
     for (let turn = 0; ; turn++) {
       const [row] = await db.query(
         `SELECT confirmed_flush_lsn >= $2 AS done FROM pg_replication_slots WHERE slot_name = $1`,
-        [`breakwater_${db.name}`, at],
+        [slotName(db.name, db.name), at],
       )
       if (row!['done'] === true) break
       expect(turn).toBeLessThan(500)
