@@ -18,11 +18,10 @@ const item = cache.define({
   },
   precompute: { every, args: ids, onMiss: 'wait' },
 })
-process.on('message', async ({ n, id }) => {
-  try {
-    process.send({ n, ...(await item.lookup(id)) })
-  } catch (error) {
-    process.send({ n, outcome: `error: ${error.message}` })
-  }
+process.on('message', ({ n, id }) => {
+  item.lookup(id).then(
+    (answer) => process.send({ n, ...answer }),
+    (error) => process.send({ n, outcome: `error: ${error.message}` }),
+  )
 })
 process.send({ ready: true })
