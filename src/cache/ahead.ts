@@ -3,6 +3,7 @@
  * by schedule are handed to it, requests that may not load ask it, and it hears what is told of keys.
  */
 import { BreakwaterError } from '../core/errors.ts'
+import type { Label } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import type { Answer, Engine, Source, Target } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -12,11 +13,22 @@ import { bounded, type Wanted } from './wanted.ts'
 export interface Ahead {
   add(definition: AheadDefinition): void
   /**
-   * A request found nothing (`known` undefined) or nothing fresh: whoever may load it is asked to. A
-   * flight that begins here at once is there to be joined when this returns.
+   * A request found nothing, or nothing fresh: whoever may load it is asked to. A flight that begins
+   * here at once is there to be joined when this returns.
    */
-  ask(target: Target, known: Entry | undefined): void
+  ask(target: Target, found: Found): void
+  /** What there was of this key, or of all that these labels reach, is of before a change. */
+  changed(key: string): void
+  changedByTag(labels: readonly Label[]): void
+  /** What is told of loads, here and elsewhere. */
   heed(message: BusMessage): void
+}
+
+/** By a request that is not content with it. */
+export interface Found {
+  readonly known: Entry | undefined
+  /** Only a value will do whose load began then, or later. */
+  readonly since: number
 }
 
 export interface AheadDefinition {

@@ -11,6 +11,7 @@ export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): v
   engine.flights.outdate(key, how)
   engine.waiters.rouse(key)
   engine.cooldowns.delete(key)
+  engine.ahead?.changed(key)
   const held = engine.memory?.get(key)
   if (held === undefined) return
   if (how === 'expired') {

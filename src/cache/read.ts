@@ -193,7 +193,7 @@ function fromAhead(
 ): Answer | Promise<Answer> {
   const { key, source } = target
   wanted.seat?.leaveUntaken()
-  engine.ahead!.ask(target, known)
+  engine.ahead!.ask(target, { known, since: wanted.since })
   const stale = coverBy(engine, source, key, { known, since: wanted.since })
   if (stale !== undefined) return stale
   if (source.rules.precompute!.onMiss === 'placeholder' || wanted.polls) throw notYet

@@ -34,7 +34,8 @@ export function startRefresh(
   seat?: Seat,
 ): void {
   const { key } = target
-  if (isLeftToAhead(engine, target.source)) return engine.ahead!.ask(target, known)
+  if (isLeftToAhead(engine, target.source))
+    return engine.ahead!.ask(target, { known, since: -Infinity })
   if (engine.state !== 'open' || engine.flights.current(key) !== undefined) return
   if (forbidsLoad(modeOf(engine, target.source), true)) return
   if (reason === 'early' && engine.limiter.queued > 0) return
@@ -47,12 +48,15 @@ export function startRefresh(
 /** A flight without callers, whatever is in memory. It never rejects; its result may. */
 export function inBackground(
   engine: Engine,
-  what: Pick<Work, 'target' | 'reason' | 'known' | 'backoffMs' | 'mayGoAlone'>,
+  what: Pick<Work, 'target' | 'reason' | 'known' | 'backoffMs' | 'mayGoAlone'> & {
+    readonly since?: number
+  },
   seat?: Seat,
 ): { readonly flight: Flying; readonly done: Promise<void> } {
   return engine.detached(() => {
     const seen = what.known?.stamp
-    const work: Work = { ...what, seen, seat: undefined, since: -Infinity, mode: 'share' }
+    const { since = -Infinity } = what
+    const work: Work = { ...what, seen, seat: undefined, since, mode: 'share' }
     const flight = flightOf(engine, work, 'background')
     engine.flights.add(flight)
     if (seat?.take(flight) === true) work.seat = seat

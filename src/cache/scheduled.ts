@@ -1,8 +1,10 @@
 /** One refresh of one key by schedule: looks whether it is done already, else loads it as any flight does. */
-import { mayAsk, type Answer, type Engine, type Target } from './engine.ts'
+import type { Found } from './ahead.ts'
+import { mayAsk, type Answer, type Engine, type Flying, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { heldIn, isTrusted, lastResort } from './keep.ts'
 import { isOvertaken } from './look.ts'
+import { giveToPlatform } from './platform.ts'
 import { stranded } from './fetch.ts'
 import { inBackground } from './refresh.ts'
 
@@ -24,7 +26,7 @@ export interface Scheduled {
   isGoodEnough(entry: Entry): boolean
   readonly backoffMs: number
   /** What a request has just found; left out: looked for. */
-  readonly found?: { readonly known: Entry | undefined } | undefined
+  readonly found?: Found | undefined
   /** Without the store too, although nobody waits for it. */
   readonly mayGoAlone: boolean
 }
@@ -36,18 +38,27 @@ export async function refreshAhead(
   how: Scheduled,
 ): Promise<Refreshed> {
   const { backoffMs, mayGoAlone, found } = how
-  let { known } = found ?? { known: await newest(engine, target) }
+  let known = found === undefined ? await newest(engine, target) : found.known
   if (known !== undefined && how.isGoodEnough(known)) return { type: 'found', entry: known }
   if (known?.uncacheable !== undefined) known = undefined
-  const work = { target, reason: 'scheduled', known, backoffMs, mayGoAlone } as const
+  const since = found?.since ?? -Infinity
+  const work = { target, reason: 'scheduled', known, backoffMs, mayGoAlone, since } as const
   // Whoever loads it already does it for us, too.
-  const flight = engine.flights.current(target.key) ?? inBackground(engine, work).flight
+  const current = engine.flights.current(target.key)
+  const isOlder = current?.startedAt !== undefined && current.startedAt < since
+  const flight = current === undefined || isOlder ? begin(engine, work) : current
   try {
     return { type: 'answered', answer: await flight.result }
   } catch (error) {
     if (error === stranded) return { type: 'stranded' }
     return { type: 'failed', error, isOwn: flight.startedAt !== undefined }
   }
+}
+
+function begin(engine: Engine, work: Parameters<typeof inBackground>[1]): Flying {
+  const { flight, done } = inBackground(engine, work)
+  giveToPlatform(engine, done)
+  return flight
 }
 
 /** What this process holds, or else what the store has. */

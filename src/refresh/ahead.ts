@@ -2,12 +2,12 @@
  * Values made before anyone asks, for one cache: its definitions, and the messages that concern them.
  * A process that takes no part makes nothing, and asks those that do.
  */
-import type { Ahead, AheadDefinition, AheadFactory } from '../cache/ahead.ts'
+import type { Ahead, AheadDefinition, AheadFactory, Found } from '../cache/ahead.ts'
 import type { Cache } from '../api.ts'
 import { engineOf, type Companion, type CompanionHealth } from '../cache/companions.ts'
 import type { Engine, Target } from '../cache/engine.ts'
-import type { Entry } from '../cache/entry.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import type { Label } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
 import { Asking } from './asking.ts'
@@ -29,7 +29,9 @@ export const refreshAhead: AheadFactory = {
 export interface Made {
   readonly late: NonNullable<CompanionHealth['late']>
   /** A request of this process found nothing fresh. */
-  ask(target: Target, known: Entry | undefined): void
+  ask(target: Target, found: Found): void
+  changed(key: string): void
+  changedByTag(labels: readonly Label[]): void
   heed(message: BusMessage): void
   /** The store is gone, or there again; of a cluster, a part of it. */
   onStore(state: 'gone' | 'back'): void
@@ -97,17 +99,27 @@ class RefreshAhead implements Ahead, Companion {
     }
   }
 
-  ask(target: Target, known: Entry | undefined): void {
+  ask(target: Target, found: Found): void {
     const made = this.#of(target.key)
     // What it sets off is not the request's own.
-    if (made !== undefined) this.#engine.detached(() => made.ask(target, known))
+    if (made !== undefined) this.#engine.detached(() => made.ask(target, found))
+  }
+
+  changed(key: string): void {
+    const made = this.#of(key)
+    if (made !== undefined) this.#engine.detached(() => made.changed(key))
+  }
+
+  changedByTag(labels: readonly Label[]): void {
+    if (this.#byPrefix.size === 0) return
+    this.#engine.detached(() => {
+      for (const made of this.#byPrefix.values()) made.changedByTag(labels)
+    })
   }
 
   heed(message: BusMessage): void {
-    if (this.#byPrefix.size === 0 || message.type === 'beat') return
-    if (message.type === 'bumped') {
-      for (const made of this.#byPrefix.values()) made.heed(message)
-    } else this.#of(message.key)?.heed(message)
+    if (this.#byPrefix.size === 0 || message.type === 'beat' || message.type === 'bumped') return
+    this.#of(message.key)?.heed(message)
   }
 
   health(): CompanionHealth {

@@ -40,5 +40,9 @@ export class Asking {
     fetchNewer(this.#hands.engine, this.#definition, message)
   }
 
+  changed(): void {}
+
+  changedByTag(): void {}
+
   onStore(): void {}
 }

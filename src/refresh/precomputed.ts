@@ -3,7 +3,7 @@
  * That one process of all loads a key is the lease's work; that it is loaded once per period is told
  * by when the value that is there was loaded.
  */
-import type { AheadDefinition } from '../cache/ahead.ts'
+import type { AheadDefinition, Found } from '../cache/ahead.ts'
 import type { Companion } from '../cache/companions.ts'
 import type { Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
@@ -12,6 +12,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { refreshAhead } from '../cache/scheduled.ts'
 import { fromWire, readAsOf } from '../cache/wire-error.ts'
+import type { Label } from '../core/labels.ts'
 import { dueAfter } from '../core/schedule.ts'
 import type { BusMessage } from '../ports.ts'
 import { failed, isLate, resolve, watch, type AlertsOf } from './alerts.ts'
@@ -71,21 +72,28 @@ export class Precomputed {
   }
 
   /** A request found nothing fresh: here (then whatever its argument), or elsewhere. */
-  ask(target: Target, known: Entry | undefined): void {
+  ask(target: Target, found: Found): void {
     const key = this.#keys.get(target.key) ?? this.#guest(target)
-    if (key !== undefined) this.#ask(key, { known }, 0)
+    if (key !== undefined) this.#ask(key, found, 0)
+  }
+
+  changed(name: string): void {
+    const key = this.#keys.get(name)
+    if (key !== undefined) this.#changed(key)
+  }
+
+  changedByTag(labels: readonly Label[]): void {
+    const changed = new Set(labels)
+    const isOfAll = this.#definition.source.labels.some((label) => changed.has(label))
+    for (const key of this.#keys.values()) {
+      if (isOfAll || key.tags.some((tag) => changed.has(tag))) this.#changed(key)
+    }
   }
 
   heed(message: BusMessage): void {
     const { engine } = this.#hands
     const { source } = this.#definition
-    if (message.type === 'beat') return
-    if (message.type === 'bumped') {
-      const isOfAll = message.labels.some((label) => source.labels.includes(label))
-      if (isOfAll && message.kind !== 'settle')
-        for (const key of this.#keys.values()) this.#changed(key)
-      return
-    }
+    if (message.type === 'beat' || message.type === 'bumped') return
     if (message.type === 'published') fetchNewer(engine, this.#definition, message)
     const key = this.#keys.get(message.key)
     if (key === undefined) return
@@ -98,16 +106,20 @@ export class Precomputed {
         const isOwn = this.#isOwn(stamp)
         if (held?.stamp === stamp) return this.#filled(key, this.#filledBy(held, isOwn))
         const expiresAt = now + source.rules.ttlMs
-        return this.#filled(key, { startedAt: now - key.deltaMs, storedAt: now, expiresAt, isOwn })
+        // When it began is not told: when it was due, most likely.
+        const dueAt = Math.max(key.dueAt, now - this.#rules.schedule.periodMs)
+        return this.#filled(key, {
+          startedAt: Math.min(now, dueAt),
+          storedAt: now,
+          expiresAt,
+          isOwn,
+        })
       }
       case 'failed':
         if (this.#isOwn(message.token)) return
         key.retryAt = now + message.backoffMs
         failed(this.#alerts, key, this.#errorOf(message))
         return this.#plan.next(key)
-      case 'invalidated':
-      case 'expired':
-        return this.#changed(key)
       case 'wanted':
         // Many hear it, and one is enough.
         return this.#ask(key, 'look', Math.min(20, this.#rules.schedule.periodMs / 20))
@@ -214,7 +226,8 @@ export class Precomputed {
     key.asked = asked
     // It is gone, and nobody has said so: each process makes it once in a period, where another can.
     const { periodMs } = this.#rules.schedule
-    const yields = key.isOwn && now < key.dueAt && this.#plan.isShared(key)
+    const isGone = asked === 'look' || asked.known === undefined
+    const yields = isGone && key.isOwn && now < key.dueAt && this.#plan.isShared(key)
     const yieldMs = yields ? Math.min(mostYieldMs, periodMs / 10) : 0
     this.#plan.hasten(key, yieldMs + this.#random() * spreadMs)
   }
@@ -223,20 +236,24 @@ export class Precomputed {
     const { engine } = this.#hands
     const { schedule, alerts } = this.#rules
     const { target, asked, changes } = key
+    const run = ++key.runs
     key.place = 'work'
     const { now } = this.#plan
     const { errorBackoffMs } = target.source.rules
     const backoffMs = retryMs(schedule, key, { now, errorBackoffMs, failures: alerts.failures })
+    const found = typeof asked === 'object' ? asked : undefined
     const isGoodEnough = (entry: Entry): boolean => {
       // What is still believed of before the outage will soon not be.
       if (key.isStranded && entry.provisional === undefined) return false
-      if (entry.uncacheable !== undefined || asked !== undefined)
-        return engine.clock.now() < entry.freshUntil
+      const isFresh = engine.clock.now() < entry.freshUntil
+      if (found !== undefined) return isFresh && entry.startedAt >= found.since
+      if (entry.uncacheable !== undefined || asked !== undefined) return isFresh
       return dueAfter(schedule, key.share, this.#filledBy(entry, false)) > now
     }
-    const found = typeof asked === 'object' ? asked : undefined
     const how = { isGoodEnough, backoffMs, mayGoAlone: key.isStranded || found !== undefined }
     const done = await refreshAhead(engine, target, { ...how, found })
+    // A change has overtaken it, and another has begun since.
+    if (run !== key.runs) return void key.overtaken--
     key.place = undefined
     key.asked = undefined
     key.isSpread = false
@@ -251,7 +268,7 @@ export class Precomputed {
     else if (key.changes === changes) {
       const { entry } = done.type === 'found' ? done : done.answer
       const isOwn = done.type === 'answered' && done.answer.outcome === 'loaded'
-      key.deltaMs = entry.deltaMs
+      key.tags = entry.tags
       this.#filled(key, this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn)))
     }
     if (!this.#isListed(key)) this.#leave(key)
@@ -323,6 +340,12 @@ export class Precomputed {
     key.dueAt = now
     key.expiresAt = undefined
     key.changes++
+    if (key.place === 'work' && key.overtaken === 0) {
+      // What is loaded now is of before. It ends by itself, and nobody waits for that.
+      key.overtaken++
+      key.runs++
+      key.place = undefined
+    }
     if (key.place !== 'work' && key.place !== 'crew') this.#soon(key)
   }
 

@@ -2,8 +2,9 @@
  * What one process knows of one key that is made ahead. All instants are the store's: every process
  * reckons the same periods, and no host's clock decides.
  */
+import type { Found } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
-import type { Entry } from '../cache/entry.ts'
+import type { Label } from '../core/labels.ts'
 import { shareOf, type Schedule } from '../core/schedule.ts'
 import type { Item } from './agenda.ts'
 import type { Job } from './crew.ts'
@@ -13,11 +14,9 @@ export interface Upkeep extends Job {
   /** Of the spread over a period. */
   readonly share: number
   /** Not by schedule alone: it is missing, or may be. What was found by whoever asks, or `look`. */
-  asked: { readonly known: Entry | undefined } | 'look' | undefined
+  asked: Found | 'look' | undefined
   /** When it is to be made anew; in the past: it is overdue. */
   dueAt: number
-  /** How long it usually takes to load. */
-  deltaMs: number
   /** When the value that there is ends, as far as is known. */
   expiresAt: number | undefined
   /** This process has made it. */
@@ -27,8 +26,13 @@ export interface Upkeep extends Job {
   error: unknown
   /** Nobody tries before. */
   retryAt: number
+  /** That it is reached by, as far as is known. */
+  tags: readonly Label[]
   /** Changes of the key that were heard of: a load of before fills nothing. */
   changes: number
+  /** The refresh that counts, and how many others, which a change has overtaken, are still at work. */
+  runs: number
+  overtaken: number
   /** Until when there was a reason not to make it, which others tell of. */
   excusedUntil: number
   /** What has been told of it, until it is resolved. */
@@ -54,13 +58,15 @@ export function newUpkeep(
       return key.asked !== undefined
     },
     dueAt: now,
-    deltaMs: 0,
     expiresAt: undefined,
     isOwn: false,
     failures: 0,
     error: undefined,
     retryAt: -Infinity,
+    tags: [],
     changes: 0,
+    runs: 0,
+    overtaken: 0,
     excusedUntil: -Infinity,
     alerted: new Set(),
     place: undefined,

@@ -13,7 +13,7 @@ import { refusing, type Refusal } from './refusing.ts'
 import type { Timeline } from './timeline.ts'
 
 export const operations = [
-  'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
+  'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write', 'want',
   'epochs', 'bump', 'tokens', 'beat',
 ] as const satisfies readonly (keyof StoreSession)[] // prettier-ignore
 export type Operation = (typeof operations)[number]

@@ -20,7 +20,7 @@ type State =
   | { readonly type: 'hanging'; readonly thawed: Promise<void>; thaw(): void }
 
 const operations = [
-  'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write',
+  'read', 'readMany', 'acquire', 'publish', 'touch', 'renew', 'release', 'fail', 'invalidate', 'expire', 'write', 'want',
   'epochs', 'bump', 'tokens', 'beat',
 ] as const satisfies readonly (keyof StoreSession)[] // prettier-ignore
 
