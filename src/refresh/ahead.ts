@@ -8,6 +8,7 @@ import { engineOf, type Companion, type CompanionHealth } from '../cache/compani
 import type { Engine, Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { everything, resourceLabel } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
 import { Asking } from './asking.ts'
@@ -64,6 +65,7 @@ class RefreshAhead implements Ahead, Companion {
   readonly #definitions: AheadDefinition[] = []
   #make: (hands: Hands, definition: AheadDefinition) => Made
   #unlisten: (() => void) | undefined
+  #unhear: (() => void) | undefined
 
   constructor(engine: Engine, how: { readonly takesPart: boolean; readonly id: string }) {
     this.#engine = engine
@@ -81,6 +83,20 @@ class RefreshAhead implements Ahead, Companion {
     this.#byPrefix.set(definition.prefix, this.#make(this.#hands, definition))
     this.#unlisten ??= this.#engine.listeners.on('breaker', ({ state }) => {
       for (const made of this.#byPrefix.values()) made.onStore(state === 'open' ? 'gone' : 'back')
+    })
+    this.#unhear ??= this.#hearOwn()
+  }
+
+  /** Our own changes come back over the bus. Where there is none, they are taken from their events. */
+  #hearOwn(): () => void {
+    const { store, listeners } = this.#engine
+    if (store?.session.hasBus === true) return () => {}
+    return listeners.on('invalidated', ({ keys = [], all, name }) => {
+      const id = this.#engine.newToken()
+      for (const key of keys) this.heed({ type: 'invalidated', key, id })
+      if (all !== true) return
+      const labels = [name === undefined ? everything : resourceLabel(name)]
+      this.heed({ type: 'bumped', id, kind: 'gone', labels, epoch: 0, previous: 0, until: 0 })
     })
   }
 
@@ -119,6 +135,7 @@ class RefreshAhead implements Ahead, Companion {
     this.#agenda.close()
     this.#hands.crew.close()
     this.#unlisten?.()
+    this.#unhear?.()
   }
 
   /** By what its key begins with, which is `r:`, the name, and a colon. */

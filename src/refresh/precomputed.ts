@@ -5,10 +5,11 @@
  */
 import type { AheadDefinition } from '../cache/ahead.ts'
 import type { Companion } from '../cache/companions.ts'
-import type { Target } from '../cache/engine.ts'
+import { usesMemory, type Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
 import { callbackFailed } from '../cache/failure.ts'
 import { BreakwaterError } from '../core/errors.ts'
+import { holds } from '../cache/keep.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { refreshAhead } from '../cache/scheduled.ts'
 import { dueAfter } from '../core/schedule.ts'
@@ -45,6 +46,8 @@ export class Precomputed {
   readonly #rounds: Rounds
   readonly #keys = new Map<string, Upkeep>()
   readonly #guests = new Map<string, Upkeep>()
+  /** Up to which change of tags all keys have been looked through. */
+  #tick = 0
   /** Of the arguments, begun so far: the last one counts. */
   #readings = 0
 
@@ -210,6 +213,8 @@ export class Precomputed {
   #ask(key: Upkeep, asked: NonNullable<Upkeep['asked']>, spreadMs: number): void {
     const { now } = this.#plan
     if (key.place === 'work' || key.retryAt > now) return
+    // What is kept nowhere would else be loaded for each request.
+    if (now < key.aloneUntil && this.#isAlone(key)) return
     key.asked = asked
     // It is gone, and nobody has said so: each process makes it once in a period, where another can.
     const { periodMs } = this.#rules.schedule
@@ -251,7 +256,9 @@ export class Precomputed {
       const { entry } = done.type === 'found' ? done : done.answer
       const isOwn = done.type === 'answered' && done.answer.outcome === 'loaded'
       key.deltaMs = entry.deltaMs
-      this.#filled(key, this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn)))
+      const by = this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn))
+      this.#filled(key, by)
+      if (isOwn && this.#isAlone(key)) key.aloneUntil = dueAfter(schedule, key.share, by)
     }
     if (!this.#isListed(key)) this.#leave(key)
     // What was loaded is of before the change, and is of no use.
@@ -268,8 +275,14 @@ export class Precomputed {
     const goes = (): void => {
       if (this.#guests.get(key) === guest && guest.place === undefined) this.#guests.delete(key)
     }
-    if (guest.retryAt > this.#plan.now) this.#plan.at(guest.retryAt, goes)
+    const until = Math.max(guest.retryAt, this.#isAlone(guest) ? guest.aloneUntil : -Infinity)
+    if (until > this.#plan.now) this.#plan.at(until, goes)
     else goes()
+  }
+
+  /** The store is gone, and no change of the key waits for it there. */
+  #isAlone(key: Upkeep): boolean {
+    return this.#plan.isHeldUp(key) && this.#hands.engine.outbox.waits(key.target.key) === undefined
   }
 
   #isListed(key: Upkeep): boolean {
@@ -321,11 +334,14 @@ export class Precomputed {
     const { now } = this.#plan
     key.dueAt = now
     key.expiresAt = undefined
+    key.aloneUntil = -Infinity
     key.changes++
     if (key.place !== 'work' && key.place !== 'crew') this.#soon(key)
   }
 
   #soon(key: Upkeep): void {
+    // What is there may be of this period, and have been made stale.
+    key.asked ??= 'look'
     const settledAt = this.#plan.now + settleMs * (1 + this.#random())
     this.#plan.put(key, Math.max(settledAt, key.retryAt))
   }
@@ -334,9 +350,26 @@ export class Precomputed {
     const { periodMs } = this.#rules.schedule
     this.#plan.at(this.#plan.now + Math.max(50, Math.min(periodMs / 20, 5_000)), () => {
       this.#plan.followClock()
-      for (const key of this.#keys.values()) watch(this.#alerts, key)
+      const { tick } = this.#hands.engine.tags
+      const mayBeGone = tick !== this.#tick
+      this.#tick = tick
+      for (const key of this.#keys.values()) {
+        watch(this.#alerts, key)
+        if (mayBeGone && this.#isCutShort(key)) this.#changed(key)
+      }
       this.#watchLater()
     })
+  }
+
+  /** By a change of one of its tags: which entries have them, nobody tells. */
+  #isCutShort({ target, dueAt, expiresAt = Infinity }: Upkeep): boolean {
+    const { engine } = this.#hands
+    const { now } = this.#plan
+    if (dueAt <= now || !usesMemory(engine, target.source.rules)) return false
+    const held = engine.memory!.get(target.key)
+    if (held === undefined) return false
+    if (!holds(engine, target.source, held)) return true
+    return held.freshUntil <= engine.clock.now() && now < expiresAt
   }
 
   #corrected(byMs: number): void {
