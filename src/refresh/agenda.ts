@@ -6,17 +6,20 @@ import type { Clock } from '../ports.ts'
 
 export interface Item {
   readonly at: number
-  /** `undefined`: crossed out. */
+  /** `undefined`: done, or crossed out. */
   run: (() => void) | undefined
 }
 
 const longestNapMs = 10_000
+/** So many crossed out may stay until their time comes, and no more than there are others. */
+const mostCrossedOut = 1_000
 
 export class Agenda {
   readonly #clock: Clock
   readonly #detached: (run: () => void) => void
   #heap: Item[] = []
   #nap: { readonly until: number; stop(): void } | undefined
+  #crossedOut = 0
   #closed = false
 
   /** `detached` runs it in the context in which the cache was made. */
@@ -41,8 +44,26 @@ export class Agenda {
     return item
   }
 
+  /** It is not to be done. What is planned anew often, and for much later, must not pile up. */
+  cross(item: Item): void {
+    if (item.run === undefined) return
+    item.run = undefined
+    this.#crossedOut++
+    if (this.#crossedOut <= Math.max(mostCrossedOut, this.#heap.length / 2)) return
+    const left = this.#heap.filter(({ run }) => run !== undefined)
+    this.#crossedOut = 0
+    // What is in order is a heap.
+    this.#heap = left.sort((one, other) => one.at - other.at)
+  }
+
+  /** How much is remembered. */
+  get size(): number {
+    return this.#heap.length
+  }
+
   close(): void {
     this.#closed = true
+    this.#crossedOut = 0
     this.#heap = []
     this.#nap?.stop()
     this.#nap = undefined
@@ -65,8 +86,14 @@ export class Agenda {
   #wake(): void {
     const now = this.#clock.now()
     while (this.#heap[0] !== undefined && this.#heap[0].at <= now) {
-      const { run } = this.#pop()
-      run?.()
+      const item = this.#pop()
+      const { run } = item
+      if (run === undefined) {
+        this.#crossedOut--
+        continue
+      }
+      item.run = undefined
+      run()
     }
     if (!this.#closed) this.#sleep()
   }

@@ -7,7 +7,7 @@ import { usesStore, type Engine } from '../cache/engine.ts'
 import { heldIn, isTrusted } from '../cache/keep.ts'
 import { forbidsLoad, modeOf } from '../cache/modes.ts'
 import type { Schedule } from '../core/schedule.ts'
-import type { Agenda } from './agenda.ts'
+import type { Agenda, Item } from './agenda.ts'
 import type { Crew } from './crew.ts'
 import { delayMs, type Upkeep } from './upkeep.ts'
 
@@ -53,7 +53,7 @@ export class Plan {
   }
 
   /** Once, at that time of the store. */
-  at(at: number, run: () => void): { run: (() => void) | undefined } {
+  at(at: number, run: () => void): Item {
     return this.#hands.agenda.at(at - this.#hands.engine.hearing.offsetMs, run)
   }
 
@@ -101,7 +101,7 @@ export class Plan {
 
   drop(key: Upkeep): void {
     if (key.place === 'crew') this.#hands.crew.leave(key)
-    else if (typeof key.place === 'object') key.place.run = undefined
+    else if (typeof key.place === 'object') this.#hands.agenda.cross(key.place)
     if (key.place !== 'work') key.place = undefined
   }
 

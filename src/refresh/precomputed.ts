@@ -160,7 +160,7 @@ export class Precomputed {
       if (isOver()) return
       this.#badArgs(error)
       // What there was before is kept, and it is asked again before the next period.
-      next.run = undefined
+      this.#hands.agenda.cross(next)
       const retryAt = this.#plan.now + Math.max(1_000, schedule.periodMs / 4)
       this.#plan.at(Math.min(again, retryAt), () => void this.#begin())
       return
