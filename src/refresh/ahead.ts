@@ -8,6 +8,7 @@ import { engineOf, type Companion, type CompanionHealth } from '../cache/compani
 import type { Engine, Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { shortenedPrefix } from '../core/keys.ts'
 import { everything, resourceLabel } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
@@ -61,6 +62,7 @@ class RefreshAhead implements Ahead, Companion {
   readonly #takesPart: boolean
   readonly #agenda: Agenda
   readonly #hands: Hands
+  readonly #byName = new Map<string, Made>()
   readonly #byPrefix = new Map<string, Made>()
   readonly #definitions: AheadDefinition[] = []
   #make: (hands: Hands, definition: AheadDefinition) => Made
@@ -80,9 +82,9 @@ class RefreshAhead implements Ahead, Companion {
 
   add(definition: AheadDefinition): void {
     this.#definitions.push(definition)
-    this.#byPrefix.set(definition.prefix, this.#make(this.#hands, definition))
+    this.#put(definition)
     this.#unlisten ??= this.#engine.listeners.on('breaker', ({ state }) => {
-      for (const made of this.#byPrefix.values()) made.onStore(state === 'open' ? 'gone' : 'back')
+      for (const made of this.#byName.values()) made.onStore(state === 'open' ? 'gone' : 'back')
     })
     this.#unhear ??= this.#hearOwn()
   }
@@ -108,13 +110,21 @@ class RefreshAhead implements Ahead, Companion {
       )
     }
     this.#make = make
-    for (const definition of this.#definitions) {
-      this.#byPrefix.set(definition.prefix, make(this.#hands, definition))
-    }
+    for (const definition of this.#definitions) this.#put(definition)
+  }
+
+  #put(definition: AheadDefinition): void {
+    const { prefix, source } = definition
+    const made = this.#make(this.#hands, definition)
+    this.#byName.set(source.name, made)
+    this.#byPrefix.set(prefix, made)
+    // Of a long key no more than this is left; of a long name, or version, not even that.
+    const shortened = shortenedPrefix(prefix)
+    if (shortened !== undefined) this.#byPrefix.set(shortened, made)
   }
 
   ask(target: Target, known: Entry | undefined): void {
-    const made = this.#of(target.key)
+    const made = this.#byName.get(target.source.name)
     // What it sets off is not the request's own.
     if (made !== undefined) this.#engine.detached(() => made.ask(target, known))
   }
@@ -122,12 +132,12 @@ class RefreshAhead implements Ahead, Companion {
   heed(message: BusMessage): void {
     if (this.#byPrefix.size === 0 || message.type === 'beat') return
     if (message.type === 'bumped') {
-      for (const made of this.#byPrefix.values()) made.heed(message)
+      for (const made of this.#byName.values()) made.heed(message)
     } else this.#of(message.key)?.heed(message)
   }
 
   health(): CompanionHealth {
-    const late = [...this.#byPrefix.values()].flatMap((made) => made.late)
+    const late = [...this.#byName.values()].flatMap((made) => made.late)
     return { late, isWell: late.length === 0 }
   }
 

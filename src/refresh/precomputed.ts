@@ -19,6 +19,7 @@ import { readArgs } from './args.ts'
 import { fetchNewer } from './newer.ts'
 import { Plan, type Hands } from './plan.ts'
 import { Rounds } from './rounds.ts'
+import { toldFailure } from './told-failure.ts'
 import { correct, newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
@@ -89,6 +90,9 @@ export class Precomputed {
       return
     }
     if (message.type === 'published') fetchNewer(engine, this.#definition, message)
+    if (message.type === 'failed' && !this.#isOwn(message.token)) {
+      toldFailure(engine, this.#definition, message)
+    }
     const key = this.#keys.get(message.key)
     if (key === undefined) return
     const { now } = this.#plan
