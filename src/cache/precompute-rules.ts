@@ -92,7 +92,7 @@ function scheduleOf(options: Given, option: string, cron: CronSchedule): Schedul
   if (typeof expression !== 'string') {
     throw invalidOption(`${option}.cron`, "text such as '*/9 * * * *'", expression)
   }
-  if (timezone !== undefined && typeof timezone !== 'string') {
+  if (timezone !== undefined && (typeof timezone !== 'string' || timezone === '')) {
     throw invalidOption(`${option}.timezone`, "a name such as 'Europe/Berlin'", timezone)
   }
   return cron(expression, timezone, `${option}.cron`)

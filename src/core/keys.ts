@@ -110,6 +110,12 @@ export function shortKey(key: string, digest: (text: string) => string): string 
   return key.slice(0, prefixLength).replace(/[\ud800-\udbff]$/, '') + mark + hashed
 }
 
+/** What all keys of a resource that were shortened begin with, where its own prefix is not all there. */
+export function shortenedPrefix(prefix: string): string | undefined {
+  if (prefix.length <= prefixLength) return undefined
+  return prefix.slice(0, prefixLength).replace(/[\ud800-\udbff]$/, '') + mark
+}
+
 function looksShortened(key: string): boolean {
   const at = key.length - digestLength - mark.length
   return at >= 0 && key.charCodeAt(at) === tilde && key.startsWith(mark, at)

@@ -6,7 +6,7 @@ import type { Clock } from '../ports.ts'
 
 export interface Item {
   readonly at: number
-  /** `undefined`: crossed out. */
+  /** `undefined`: done, or crossed out. */
   run: (() => void) | undefined
 }
 
@@ -45,8 +45,14 @@ export class Agenda {
     for (const one of left) this.#push(one)
   }
 
+  /** How much is remembered. */
+  get size(): number {
+    return this.#heap.length
+  }
+
   close(): void {
     this.#closed = true
+    this.#crossedOut = 0
     this.#heap = []
     this.#nap?.stop()
     this.#nap = undefined

@@ -7,6 +7,7 @@ import type { Cache } from '../api.ts'
 import { engineOf, type Companion, type CompanionHealth } from '../cache/companions.ts'
 import type { Engine, Target } from '../cache/engine.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
+import { shortenedPrefix } from '../core/keys.ts'
 import type { Label } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
@@ -62,6 +63,7 @@ class RefreshAhead implements Ahead, Companion {
   readonly #takesPart: boolean
   readonly #agenda: Agenda
   readonly #hands: Hands
+  readonly #byName = new Map<string, Made>()
   readonly #byPrefix = new Map<string, Made>()
   readonly #definitions: AheadDefinition[] = []
   #make: (hands: Hands, definition: AheadDefinition) => Made
@@ -80,9 +82,9 @@ class RefreshAhead implements Ahead, Companion {
 
   add(definition: AheadDefinition): void {
     this.#definitions.push(definition)
-    this.#byPrefix.set(definition.prefix, this.#make(this.#hands, definition))
+    this.#put(definition)
     this.#unlisten ??= this.#engine.listeners.on('breaker', ({ state }) => {
-      for (const made of this.#byPrefix.values()) made.onStore(state === 'open' ? 'gone' : 'back')
+      for (const made of this.#byName.values()) made.onStore(state === 'open' ? 'gone' : 'back')
     })
   }
 
@@ -94,13 +96,21 @@ class RefreshAhead implements Ahead, Companion {
       )
     }
     this.#make = make
-    for (const definition of this.#definitions) {
-      this.#byPrefix.set(definition.prefix, make(this.#hands, definition))
-    }
+    for (const definition of this.#definitions) this.#put(definition)
+  }
+
+  #put(definition: AheadDefinition): void {
+    const { prefix, source } = definition
+    const made = this.#make(this.#hands, definition)
+    this.#byName.set(source.name, made)
+    this.#byPrefix.set(prefix, made)
+    // Of a long key no more than this is left; of a long name, or version, not even that.
+    const shortened = shortenedPrefix(prefix)
+    if (shortened !== undefined) this.#byPrefix.set(shortened, made)
   }
 
   ask(target: Target, found: Found): void {
-    const made = this.#of(target.key)
+    const made = this.#byName.get(target.source.name)
     // What it sets off is not the request's own.
     if (made !== undefined) this.#engine.detached(() => made.ask(target, found))
   }
@@ -113,7 +123,7 @@ class RefreshAhead implements Ahead, Companion {
   changedByTag(labels: readonly Label[]): void {
     if (this.#byPrefix.size === 0) return
     this.#engine.detached(() => {
-      for (const made of this.#byPrefix.values()) made.changedByTag(labels)
+      for (const made of this.#byName.values()) made.changedByTag(labels)
     })
   }
 
@@ -123,7 +133,7 @@ class RefreshAhead implements Ahead, Companion {
   }
 
   health(): CompanionHealth {
-    const late = [...this.#byPrefix.values()].flatMap((made) => made.late)
+    const late = [...this.#byName.values()].flatMap((made) => made.late)
     return { late, isWell: late.length === 0 }
   }
 

@@ -4,6 +4,7 @@ import type { Target } from '../cache/engine.ts'
 import type { BusMessage } from '../ports.ts'
 import { fetchNewer } from './newer.ts'
 import type { Hands } from './plan.ts'
+import { toldFailure } from './told-failure.ts'
 
 /** A key is not asked for again before. */
 const quietMs = 100
@@ -35,6 +36,7 @@ export class Asking {
   }
 
   heed(message: BusMessage): void {
+    if (message.type === 'failed') toldFailure(this.#hands.engine, this.#definition, message)
     if (message.type !== 'published') return
     this.#askedAt.delete(message.key)
     fetchNewer(this.#hands.engine, this.#definition, message)

@@ -40,7 +40,13 @@ export function cronSchedule(
     throw refuse(`${option}: '${expression}' never comes again`)
   }
   // Without summer time: what is allowed must not depend on the day it is asked.
-  const { shortestMs, twoMs } = gapsOf(make('UTC'))
+  const gaps = gapsOf(make('UTC'))
+  if (gaps === undefined) {
+    throw refuse(
+      `${option}: expected an expression that comes again and again, got '${expression}'`,
+    )
+  }
+  const { shortestMs, twoMs } = gaps
   // Keys are spread: about the beginning of a period some are in it, and others in the one before.
   let present: Period = { begin: Infinity, end: Infinity }
   let other = present
@@ -85,16 +91,19 @@ function lastRun(cron: Croner.Cron, now: number): number {
   return cron.previousRuns(1, new Date(Math.floor(now) + 1))[0]?.getTime() ?? -Infinity
 }
 
-function gapsOf(cron: Croner.Cron): { readonly shortestMs: number; readonly twoMs: number } {
+/** `undefined`: there are too few runs to speak of periods, as of one date. */
+function gapsOf(
+  cron: Croner.Cron,
+): { readonly shortestMs: number; readonly twoMs: number } | undefined {
   let runs = cron.nextRuns(runsLookedAt, aMonday)
   if (runs.length < 3) runs = cron.nextRuns(runsLookedAt)
+  if (runs.length < 3) return undefined
   let shortestMs = Infinity
   let twoMs = 0
   for (let n = 1; n < runs.length; n++) {
     const gap = runs[n]!.getTime() - runs[n - 1]!.getTime()
     shortestMs = Math.min(shortestMs, gap)
-    const two = n < 2 ? 2 * gap : runs[n]!.getTime() - runs[n - 2]!.getTime()
-    twoMs = Math.max(twoMs, two)
+    if (n > 1) twoMs = Math.max(twoMs, runs[n]!.getTime() - runs[n - 2]!.getTime())
   }
   return { shortestMs: Math.min(shortestMs, 86_400_000), twoMs }
 }

@@ -20,6 +20,7 @@ import { readArgs } from './args.ts'
 import { fetchNewer } from './newer.ts'
 import { Plan, type Hands } from './plan.ts'
 import { Rounds } from './rounds.ts'
+import { toldFailure } from './told-failure.ts'
 import { correct, newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
@@ -95,6 +96,9 @@ export class Precomputed {
     const { source } = this.#definition
     if (message.type === 'beat' || message.type === 'bumped') return
     if (message.type === 'published') fetchNewer(engine, this.#definition, message)
+    if (message.type === 'failed' && !this.#isOwn(message.token)) {
+      toldFailure(engine, this.#definition, message)
+    }
     const key = this.#keys.get(message.key)
     if (key === undefined) return
     const { now } = this.#plan
@@ -223,6 +227,8 @@ export class Precomputed {
   #ask(key: Upkeep, asked: NonNullable<Upkeep['asked']>, spreadMs: number): void {
     const { now } = this.#plan
     if (key.place === 'work' || key.retryAt > now) return
+    // What is kept nowhere would else be loaded for each request.
+    if (now < key.aloneUntil && this.#isAlone(key)) return
     key.asked = asked
     // It is gone, and nobody has said so: each process makes it once in a period, where another can.
     const { periodMs } = this.#rules.schedule
@@ -269,7 +275,9 @@ export class Precomputed {
       const { entry } = done.type === 'found' ? done : done.answer
       const isOwn = done.type === 'answered' && done.answer.outcome === 'loaded'
       key.tags = entry.tags
-      this.#filled(key, this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn)))
+      const by = this.#filledBy(entry, isOwn || (done.type === 'found' && key.isOwn))
+      this.#filled(key, by)
+      if (isOwn && this.#isAlone(key)) key.aloneUntil = dueAfter(schedule, key.share, by)
     }
     if (!this.#isListed(key)) this.#leave(key)
     // What was loaded is of before the change, and is of no use.
@@ -286,8 +294,14 @@ export class Precomputed {
     const goes = (): void => {
       if (this.#guests.get(key) === guest && guest.place === undefined) this.#guests.delete(key)
     }
-    if (guest.retryAt > this.#plan.now) this.#plan.at(guest.retryAt, goes)
+    const until = Math.max(guest.retryAt, this.#isAlone(guest) ? guest.aloneUntil : -Infinity)
+    if (until > this.#plan.now) this.#plan.at(until, goes)
     else goes()
+  }
+
+  /** The store is gone, and no change of the key waits for it there. */
+  #isAlone(key: Upkeep): boolean {
+    return this.#plan.isHeldUp(key) && this.#hands.engine.outbox.waits(key.target.key) === undefined
   }
 
   #isListed(key: Upkeep): boolean {
@@ -339,6 +353,7 @@ export class Precomputed {
     const { now } = this.#plan
     key.dueAt = now
     key.expiresAt = undefined
+    key.aloneUntil = -Infinity
     key.changes++
     if (key.place === 'work' && key.overtaken === 0) {
       // What is loaded now is of before. It ends by itself, and nobody waits for that.
@@ -350,6 +365,8 @@ export class Precomputed {
   }
 
   #soon(key: Upkeep): void {
+    // What is there may be of this period, and have been made stale.
+    key.asked ??= 'look'
     const settledAt = this.#plan.now + settleMs * (1 + this.#random())
     this.#plan.put(key, Math.max(settledAt, key.retryAt))
   }

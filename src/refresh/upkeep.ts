@@ -41,6 +41,8 @@ export interface Upkeep extends Job {
   place: Item | 'crew' | 'work' | undefined
   /** It was found to be overdue, and has been given another time once. */
   isSpread: boolean
+  /** Made without the store: as long as that is gone, not again before, whoever asks. */
+  aloneUntil: number
   /** The store is gone: its time is when this process has to make it for itself. */
   isStranded: boolean
 }
@@ -71,6 +73,7 @@ export function newUpkeep(
     alerted: new Set(),
     place: undefined,
     isSpread: false,
+    aloneUntil: -Infinity,
     isStranded: false,
     run: () => refresh(key),
   }
@@ -86,6 +89,7 @@ export function correct(key: Upkeep, byMs: number, excusedUntil: number): void {
   if (byMs > 0) return
   key.dueAt += byMs
   key.retryAt += byMs
+  key.aloneUntil += byMs
   if (key.expiresAt !== undefined) key.expiresAt += byMs
 }
 
