@@ -72,9 +72,13 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
 
     rig.redis.freeze()
     updated += await update(db, 500)
+    await sleep(200)
     // What was sent before that is known to be in vain would be taken after all.
     await all(alive(), ({ store }) => store === 'down')
+    const waiting = await pending(alive())
     await changeOnce(whenRedisIsFrozen)
+    // It knows of them, and dies before anybody else does.
+    while ((await pending(alive())) < waiting + whenRedisIsFrozen.length) await sleep(10)
     await killCapturing()
     rig.redis.thaw()
     await start()
@@ -155,6 +159,11 @@ async function all(
     await sleep(50)
   }
   throw new Error('expected all processes to be as they should')
+}
+
+async function pending(members: readonly ChangesProcess[]): Promise<number> {
+  const healths = await Promise.all(members.map((member) => member.health()))
+  return Math.max(...healths.map(({ changes: [one] }) => one?.pending ?? 0))
 }
 
 /** Everybody is well, and somebody captures and has nothing left to do. */
