@@ -87,7 +87,13 @@ export async function startPostgresServer(
   const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
     if (running === undefined) return
     const pids = [running.pid, ...childrenOf(running.pid)]
-    for (const pid of pids) process.kill(pid, name)
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   }
   await start()
   return {

@@ -1,14 +1,18 @@
 // The promise: 10,000 row updates in single and in batch, with deletes and inserts, while readers in
-// several processes never stop; in the middle the process that captures is killed and Redis is
-// restarted. When all is quiet, every value that any process holds, in memory or in Redis, is its row.
+// several processes never stop; in the middle the process that captures is killed, once more while
+// Redis is frozen and has not taken what it knew, and Redis is restarted. When all is quiet, every value that any process holds, in memory or in Redis, is its row.
 
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Health } from '../../src/index.ts'
 import { ChangesProcess, type ChangesPlan, type Found } from '../support/changes-process.ts'
-import { sleep } from '../support/open-session.ts'
+import { sleep, until } from '../support/open-session.ts'
 import { installProducts, postgresRig, type TestDatabase } from '../support/postgres-rig.ts'
 
 const rig = postgresRig()
 const ids = Array.from({ length: 400 }, (_, at) => at + 1)
+/** Changed once: while nobody captures, and while Redis takes nothing. Nothing heals them later. */
+const whenNobodyCaptures = [501, 502, 503, 504]
+const whenRedisIsFrozen = [601, 602, 603, 604]
 const marker = 1_000_000
 
 describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
@@ -22,7 +26,7 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
     await db.query(
       `CREATE TABLE products(id int PRIMARY KEY, category text NOT NULL, version int NOT NULL);
        INSERT INTO products SELECT i, 'c' || i % 7, 0 FROM generate_series(1, ${ids.length}) i;
-       INSERT INTO products VALUES (${marker}, 'marker', 0)`,
+       INSERT INTO products SELECT i, 'once', 0 FROM unnest('{${[marker, ...whenNobodyCaptures, ...whenRedisIsFrozen].join()}}'::int[]) i`,
     )
     await installProducts(db, mode)
     const plan: ChangesPlan = {
@@ -30,7 +34,7 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
       connection: db.connection,
       mode,
       name: db.name,
-      ids: [...ids, marker],
+      ids: [...ids, ...whenNobodyCaptures, ...whenRedisIsFrozen, marker],
       readers: 8,
       heartbeat: '300ms',
     }
@@ -39,21 +43,50 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
     }
     await Promise.all([start(), start(), start()])
 
+    const changeOnce = (which: readonly number[]): Promise<unknown> =>
+      db.query('UPDATE products SET version = 1 WHERE id = ANY ($1)', [which])
+    /** All that is asked for later is cached now, in every process. */
+    const cacheAll = (): Promise<unknown> =>
+      Promise.all(alive().map((member) => member.call('answers')))
+    const alive = (): ChangesProcess[] => members.filter(({ state }) => state !== 'dead')
+    const killCapturing = async (): Promise<void> => {
+      await until(() => members.some(({ state }) => state === 'live'))
+      const captures = members.find(({ state }) => state === 'live')!
+      captures.signal('SIGKILL')
+      await until(() => captures.state === 'dead')
+    }
+
     let updated = await update(db, 3_000)
-    const captures = members.find(({ state }) => state === 'live')!
-    expect(captures).toBeDefined()
-    captures.signal('SIGKILL')
-    updated += await update(db, 1_500)
     const restarting = rig.redis.restart()
     updated += await update(db, 1_500)
     await restarting
+    await settled(alive())
+    await cacheAll()
+
+    await killCapturing()
+    await changeOnce(whenNobodyCaptures)
+    updated += await update(db, 1_500)
+    await start()
+    await settled(alive())
+    await cacheAll()
+
+    rig.redis.freeze()
+    updated += await update(db, 500)
+    await sleep(200)
+    // What was sent before that is known to be in vain would be taken after all.
+    await all(alive(), ({ store }) => store === 'down')
+    const waiting = await pending(alive())
+    await changeOnce(whenRedisIsFrozen)
+    // It knows of them, and dies before anybody else does.
+    while ((await pending(alive())) < waiting + whenRedisIsFrozen.length) await sleep(10)
+    await killCapturing()
+    rig.redis.thaw()
     await start()
     updated += await update(db, 10_000 - updated)
     expect(updated).toBe(10_000)
 
-    const alive = members.filter(({ state }) => state !== 'dead')
-    expect(alive).toHaveLength(3)
-    await quiet(db, alive)
+    expect(alive()).toHaveLength(3)
+    await quiet(db, alive())
     const rows = await db.query('SELECT id, category, version FROM products')
     const byId = new Map(rows.map(({ id, ...row }) => [id, row]))
     const expected = plan.ids.map((id) => byId.get(id) ?? null)
@@ -62,7 +95,7 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
     )
     const byCategory = new Map(sums.map(({ category, n, sum }) => [category, { n, sum }]))
     let held = 0
-    for (const member of alive) {
+    for (const member of alive()) {
       const values = await member.call<unknown[]>('held')
       held += values.filter((value) => value !== 'missing').length
       expect(values.map((value, at) => (value === 'missing' ? expected[at] : value))).toEqual(
@@ -74,7 +107,7 @@ describe.each(['notify', 'replication'] as const)('capture by %s', (mode) => {
       }
     }
     expect(held).toBeGreaterThan(0)
-    for (const member of alive) {
+    for (const member of alive()) {
       expect(await member.call('answers')).toEqual(expected)
       const { errors, reads } = await member.call<Found>('found')
       expect(errors).toEqual([])
@@ -114,6 +147,35 @@ async function update(db: TestDatabase, count: number): Promise<number> {
     }
   }
   return done
+}
+
+async function all(
+  members: readonly ChangesProcess[],
+  are: (health: Health) => boolean,
+): Promise<readonly Health[]> {
+  for (let turn = 0; turn < 600; turn++) {
+    const healths = await Promise.all(members.map((member) => member.health()))
+    if (healths.every(are)) return healths
+    await sleep(50)
+  }
+  throw new Error('expected all processes to be as they should')
+}
+
+async function pending(members: readonly ChangesProcess[]): Promise<number> {
+  const healths = await Promise.all(members.map((member) => member.health()))
+  return Math.max(...healths.map(({ changes: [one] }) => one?.pending ?? 0))
+}
+
+/** Everybody is well, and somebody captures and has nothing left to do. */
+async function settled(members: readonly ChangesProcess[]): Promise<void> {
+  for (;;) {
+    const healths = await all(members, ({ status }) => status === 'ok')
+    const captures = healths.filter(
+      ({ changes: [one] }) => one?.state === 'live' && one.pending === 0,
+    )
+    if (captures.length === 1) return
+    await sleep(50)
+  }
 }
 
 /** Changes are taken in order: when the last one has reached everybody, all others have. */
