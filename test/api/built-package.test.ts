@@ -32,7 +32,7 @@ beforeAll(() => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, name }))
   }
   mkdirSync(join(project, 'node_modules', '@bufbuild'))
-  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf']) {
+  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf', 'bullmq']) {
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'dir')
   }
 })

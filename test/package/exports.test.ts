@@ -19,6 +19,7 @@ const specifiers = Object.keys(manifest.exports)
 /** What a subpath is for, and does not load without. */
 const needed: Readonly<Record<string, string>> = {
   'breakwater/codecs/protobuf': '@bufbuild/protobuf',
+  'breakwater/bullmq': 'bullmq',
 }
 const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
 

@@ -1,0 +1,51 @@
+/**
+ * The connections below a queue of BullMQ: whether one is there, and how it is cut when it does not
+ * end by itself (BullMQ waits for a Redis that is frozen). The only file that knows their insides.
+ */
+
+export interface Connected {
+  readonly status?: string
+  readonly isCluster?: boolean
+  disconnect?(): unknown
+}
+
+interface Connection {
+  readonly _client?: Connected
+}
+
+/** As of BullMQ 6, and of 5. */
+interface Insides {
+  readonly backend?: { readonly connection?: Connection; readonly blockingConnection?: Connection }
+  readonly connection?: Connection
+  readonly blockingConnection?: Connection
+}
+
+/** Once it is connected. */
+export function clientOf(queue: object): Promise<Connected | undefined> {
+  const { backend, client } = queue as {
+    readonly backend?: { readonly client?: Promise<Connected> }
+    readonly client?: Promise<Connected>
+  }
+  return Promise.resolve(backend?.client ?? client)
+}
+
+export function isReady(client: Connected | undefined): boolean {
+  if (client === undefined) return false
+  return client.status === 'ready' || (client.status === 'connect' && client.isCluster === true)
+}
+
+/** `keepsMain`: that one is the user's. */
+export function disconnect(of: object | undefined, keepsMain: boolean): void {
+  if (of === undefined) return
+  const insides = of as Insides
+  const { connection, blockingConnection } = insides.backend ?? insides
+  for (const one of keepsMain ? [blockingConnection] : [blockingConnection, connection]) {
+    try {
+      const client = one?._client
+      // Of one that has never connected, too: it would try for ever.
+      if (client?.status !== 'end') client?.disconnect?.()
+    } catch {
+      // It has ended.
+    }
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * One definition in a process that loads for it: its keys, what is heard of them, and the jobs that
+ * their changes call for. That each key has its turn is the scheduler's work; what falls through
+ * (a job that was lost, a queue that was emptied) is found here, since it is overdue.
+ */
+import type { AheadDefinition } from '../cache/ahead.ts'
+import type { Target } from '../cache/engine.ts'
+import type { Entry } from '../cache/entry.ts'
+import { callbackFailed } from '../cache/failure.ts'
+import { forbidsLoad, modeOf } from '../cache/modes.ts'
+import { newest, type Refreshed } from '../cache/scheduled.ts'
+import { dueAfter } from '../core/schedule.ts'
+import type { BusMessage } from '../ports.ts'
+import type { Made } from '../refresh/ahead.ts'
+import { failed, isLate, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
+import { readArgs } from '../refresh/args.ts'
+import { fetchNewer } from '../refresh/newer.ts'
+import { Plan, type Hands } from '../refresh/plan.ts'
+import { Rounds } from '../refresh/rounds.ts'
+import { newUpkeep, type Upkeep } from '../refresh/upkeep.ts'
+import { rulesOf, type Asks } from './asks.ts'
+
+/** Between a change and the refresh that follows it by itself: changes often come in crowds. */
+const settleMs = 50
+const perLook = 100
+const mostOverdue = 1_000
+
+export class Queued implements Made {
+  readonly definition: AheadDefinition
+  readonly #hands: Hands
+  readonly #asks: Asks
+  readonly #alerts: AlertsOf
+  readonly #rounds: Rounds
+  /** For its clock alone. */
+  readonly #time: Plan
+  readonly #keys = new Map<string, Upkeep>()
+  /** Makes it here, since the queue cannot be asked. */
+  readonly #makeHere: (target: Target) => void
+  readonly #dirty = new Set<Upkeep>()
+  /** Until when a key that is due has its job. */
+  readonly #queuedUntil = new WeakMap<Upkeep, number>()
+  #looks = false
+
+  constructor(
+    hands: Hands,
+    definition: AheadDefinition,
+    how: { readonly asks: Asks; makeHere(target: Target): void },
+  ) {
+    this.definition = definition
+    this.#hands = hands
+    this.#asks = how.asks
+    this.#makeHere = how.makeHere
+    const { schedule, alerts } = rulesOf(definition)
+    this.#time = new Plan(hands, schedule)
+    this.#rounds = new Rounds(hands.engine, definition.source.name)
+    this.#alerts = { engine: hands.engine, rules: alerts, now: () => this.#time.now }
+    // In a turn of its own: the loader may use what its module defines further down.
+    this.#time.at(this.#time.now, () => void this.#begin())
+    this.#tickLater()
+  }
+
+  get now(): number {
+    return this.#time.now
+  }
+
+  get late(): Made['late'] {
+    const { name } = this.definition.source
+    return [...this.#keys.values()].filter(isLate).map(({ target, expiresAt, dueAt }) => {
+      return { name, key: target.key, expiresAt: Math.round(expiresAt ?? dueAt) }
+    })
+  }
+
+  known(key: string): Upkeep | undefined {
+    return this.#keys.get(key)
+  }
+
+  at(at: number, run: () => void): void {
+    this.#time.at(at, run)
+  }
+
+  ask(target: Target): void {
+    const known = this.#keys.get(target.key)
+    if (known !== undefined && known.retryAt > this.now) return
+    if (this.#time.isHeldUp(known ?? newUpkeep(target, 0, nothing))) return this.#makeHere(target)
+    this.#asks.ask(this.definition, target, () => this.#makeHere(target))
+  }
+
+  heed(message: BusMessage): void {
+    const { engine } = this.#hands
+    const { source } = this.definition
+    if (message.type === 'beat') return
+    if (message.type === 'bumped') {
+      const isOfAll = message.labels.some((label) => source.labels.includes(label))
+      if (isOfAll && message.kind !== 'settle')
+        for (const key of this.#keys.values()) this.#changed(key)
+      return
+    }
+    if (message.type === 'published') fetchNewer(engine, this.definition, message)
+    const key = this.#keys.get(message.key)
+    if (key === undefined) return
+    const { now } = this
+    switch (message.type) {
+      case 'published':
+      case 'written': {
+        const stamp = message.type === 'published' ? message.token : message.id
+        const held = engine.memory?.get(message.key)
+        if (held?.stamp === stamp) return this.#filled(key, held)
+        const { offsetMs } = engine.hearing
+        const freshUntil = now + source.rules.ttlMs - offsetMs
+        const load = { startedAt: now - offsetMs - key.deltaMs, storedAt: now - offsetMs }
+        return this.#filled(key, { ...load, freshUntil })
+      }
+      case 'failed':
+        if (this.#isOwn(message.token)) return
+        key.retryAt = now + message.backoffMs
+        return failed(this.#alerts, key, new Error(message.error))
+      case 'invalidated':
+      case 'expired':
+        return this.#changed(key)
+      case 'wanted':
+        return this.ask(key.target)
+      case 'released':
+    }
+  }
+
+  /** The store is there again, and may have forgotten all of it. */
+  recovered(): void {
+    const { now } = this
+    for (const key of this.#keys.values()) {
+      key.excusedUntil = Math.max(key.excusedUntil, now + 2_000)
+    }
+    void this.#look([...this.#keys.values()])
+  }
+
+  /** What a job has come to here. Tells whether it is to be looked at once more: it was changed meanwhile. */
+  came(target: Target, changes: number, result: Refreshed, backoffMs: number): 'ended' | 'changed' {
+    const key = this.#keys.get(target.key)
+    if (key === undefined || this.#hands.engine.state === 'closed') return 'ended'
+    if (result.type === 'failed') {
+      key.retryAt = this.now + backoffMs
+      // Of a load elsewhere everyone was told by its message.
+      const isTold = !result.isOwn && this.#hands.engine.store?.session.hasBus === true
+      if (isTold) return 'ended'
+      this.#rounds.failed()
+      failed(this.#alerts, key, result.error)
+      return 'ended'
+    }
+    if (key.changes !== changes) return 'changed'
+    const { entry } = result.type === 'found' ? result : result.answer
+    key.deltaMs = entry.deltaMs
+    this.#filled(key, entry)
+    return 'ended'
+  }
+
+  /** For what it is made now; tells of arguments that have no key. Rejects with what the function throws. */
+  async list(): Promise<Target[]> {
+    const targets = new Map<string, Target>()
+    try {
+      await readArgs(this.#hands.engine, rulesOf(this.definition).args, (arg) => {
+        try {
+          const target = this.definition.targetOf(arg)
+          targets.set(target.key, target)
+        } catch (error) {
+          this.#badArgs(error)
+        }
+      })
+    } catch (error) {
+      if (this.#hands.engine.state === 'open') this.#badArgs(error)
+      throw error
+    }
+    return [...targets.values()]
+  }
+
+  /** What is not in the list any more is forgotten; what is new is looked at. */
+  take(targets: readonly Target[]): void {
+    const { now } = this
+    const listed = new Set<string>()
+    const added: Upkeep[] = []
+    for (const target of targets) {
+      listed.add(target.key)
+      if (this.#keys.has(target.key)) continue
+      const key = newUpkeep(target, now, nothing)
+      this.#keys.set(target.key, key)
+      added.push(key)
+    }
+    for (const name of this.#keys.keys()) if (!listed.has(name)) this.#keys.delete(name)
+    this.#rounds.begin(rulesOf(this.definition).schedule.periodAt(now).begin, this.#keys.size)
+    if (added.length > 0) void this.#look(added)
+  }
+
+  /** Reads for what it is to be made, anew each period. */
+  async #begin(): Promise<void> {
+    const { schedule } = rulesOf(this.definition)
+    const { periodMs } = schedule
+    const spread = this.#random() * Math.min(periodMs / 20, 5_000)
+    try {
+      this.take(await this.list())
+      this.#time.at(schedule.periodAt(this.now).end + spread, () => void this.#begin())
+    } catch {
+      this.#time.at(this.now + Math.max(1_000, periodMs / 4), () => void this.#begin())
+    }
+  }
+
+  #badArgs(error: unknown): void {
+    const { name } = this.definition.source
+    callbackFailed(this.#hands.engine, { name, key: '' }, 'precompute.args', error)
+  }
+
+  /** What the store has of them; what is due becomes a job at once. */
+  async #look(keys: readonly Upkeep[]): Promise<void> {
+    const { engine } = this.#hands
+    for (let n = 0; n < keys.length && engine.state === 'open'; n += perLook) {
+      const some = keys.slice(n, n + perLook)
+      await Promise.all(
+        some.map(async (key) => {
+          const entry = await newest(engine, key.target).catch(() => undefined)
+          if (entry !== undefined && entry.uncacheable === undefined) this.#filled(key, entry)
+        }),
+      )
+      const due = some.filter((key) => this.#isForQueue(key))
+      const targets = due.map(({ target }) => target)
+      if (due.length === 0 || !(await this.#asks.due(this.definition, targets))) continue
+      const againMs = Math.max(1_000, rulesOf(this.definition).schedule.periodMs / 10)
+      for (const key of due) this.#queuedUntil.set(key, this.now + againMs)
+    }
+  }
+
+  #isForQueue(key: Upkeep): boolean {
+    const { now } = this
+    if (this.#isHeld || this.#keys.get(key.target.key) !== key) return false
+    return key.dueAt <= now && key.retryAt <= now
+  }
+
+  /** A refresh would load, and may not. */
+  get #isHeld(): boolean {
+    const mode = modeOf(this.#hands.engine, this.definition.source)
+    return forbidsLoad(mode, true) || mode === 'bypass'
+  }
+
+  #filled(key: Upkeep, load: Pick<Entry, 'startedAt' | 'storedAt' | 'freshUntil'>): void {
+    const { schedule } = rulesOf(this.definition)
+    const { offsetMs } = this.#hands.engine.hearing
+    const times = { startedAt: load.startedAt + offsetMs, storedAt: load.storedAt + offsetMs }
+    const dueAt = dueAfter(schedule, key.share, times)
+    if (dueAt < key.dueAt) return
+    const isNew = dueAt > key.dueAt
+    key.dueAt = dueAt
+    key.expiresAt = load.freshUntil + offsetMs
+    if (dueAt <= this.now) return
+    resolve(this.#alerts, key)
+    if (isNew && this.#keys.get(key.target.key) === key) this.#rounds.refreshed(key)
+  }
+
+  /** What there was of it is of no use any more: made anew before somebody asks. */
+  #changed(key: Upkeep): void {
+    key.dueAt = this.now
+    key.expiresAt = undefined
+    key.changes++
+    this.#dirty.add(key)
+    if (this.#dirty.size > 1) return
+    this.#time.at(this.now + settleMs * (1 + this.#random()), () => {
+      const changed = [...this.#dirty]
+      this.#dirty.clear()
+      void this.#look(changed)
+    })
+  }
+
+  /** What is overdue although nothing excuses it has fallen through. */
+  #tickLater(): void {
+    const { schedule, alerts } = rulesOf(this.definition)
+    const graceMs = Math.min(alerts.lateMs / 2, 30_000)
+    this.#time.at(this.now + Math.max(50, Math.min(schedule.periodMs / 20, 5_000)), () => {
+      const { now } = this
+      const isHeld = this.#isHeld
+      const overdue: Upkeep[] = []
+      for (const key of this.#keys.values()) {
+        if (isHeld) key.excusedUntil = now
+        else if (overdue.length < mostOverdue && this.#isOverdue(key, now - graceMs)) {
+          overdue.push(key)
+        }
+        watch(this.#alerts, key)
+      }
+      if (overdue.length > 0 && !this.#looks) {
+        this.#looks = true
+        void this.#look(overdue).finally(() => {
+          this.#looks = false
+        })
+      }
+      this.#tickLater()
+    })
+  }
+
+  #isOverdue(key: Upkeep, since: number): boolean {
+    return key.dueAt < since && (this.#queuedUntil.get(key) ?? 0) <= this.now
+  }
+
+  #isOwn(token: string): boolean {
+    return token.startsWith(this.#hands.ownTokens)
+  }
+
+  #random(): number {
+    return this.#hands.engine.clock.random()
+  }
+}
+
+async function nothing(): Promise<void> {}
