@@ -7,7 +7,8 @@ import type { Engine, Target } from '../cache/engine.ts'
 import { callbackFailed } from '../cache/failure.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { shareOf } from '../core/schedule.ts'
-import { encodeArg, priorities, refreshName, type RefreshData } from './job-data.ts'
+import { encodeArg, priorities, refreshName, type RefreshData, type Turn } from './job-data.ts'
+import type { Upkeep } from '../refresh/upkeep.ts'
 import type { NewJob, QueueLink } from './queue-link.ts'
 
 /** A key is not asked for again before. */
@@ -45,11 +46,12 @@ export class Asks {
     void this.#engine.background.track(this.#link.add([job]).catch(otherwise))
   }
 
-  /** It is due, and no turn of it seems to be planned. Tells whether the queue has taken them. */
-  async due(definition: AheadDefinition, targets: readonly Target[]): Promise<boolean> {
-    const turn = this.#storeNow()
-    const until = turn + Math.max(leastUseMs, rulesOf(definition).schedule.periodMs)
-    const jobs = targets.map((target) => {
+  /** They are due, and no turn of theirs seems to be planned. Tells whether the queue has taken them. */
+  async due(definition: AheadDefinition, keys: readonly Upkeep[]): Promise<boolean> {
+    const { periodMs, leastGapMs: gapMs } = rulesOf(definition).schedule
+    const until = this.#storeNow() + Math.max(leastUseMs, periodMs)
+    const jobs = keys.map(({ target, dueAt: at }) => {
+      const turn = { at, gapMs }
       const id = `due:${target.key}`
       return this.jobFor(definition, target, { turn, until, id, priority: priorities.due })
     })
@@ -74,13 +76,13 @@ export class Asks {
       const now = this.#storeNow()
       const jobs = targets.slice(n, n + perSlice).map((target) => {
         const shift = shareOf(target.key) * schedule.spreadMs
-        const turn = begin + shift
+        const at = begin + shift
         return this.jobFor(definition, target, {
-          turn,
+          turn: { at, gapMs: schedule.leastGapMs },
           until: next + shift,
-          id: `${begin}:${target.key}`,
+          id: `${at}:${target.key}`,
           priority: priorities.turn,
-          delay: Math.max(0, Math.ceil(turn - now)),
+          delay: Math.max(0, Math.ceil(at - now)),
         })
       })
       await this.#link.add(jobs.filter((job) => job !== undefined))
@@ -93,7 +95,7 @@ export class Asks {
     definition: AheadDefinition,
     target: Target,
     how: {
-      readonly turn: number | null
+      readonly turn: Turn | null
       readonly until: number
       readonly id: string
       readonly priority?: number

@@ -62,7 +62,7 @@ export class BullmqPrecompute {
         'bullmqPrecompute',
       )
       this.#link.open({
-        process: (job, token) => processJob(this.#desk!, job, token),
+        process: (job, token) => this.#leaving.during(processJob(this.#desk!, job, token)),
         nextRun: (pattern, after) => nextRunOf(this.#scheduleOf(pattern), pattern, after),
         retryInMs: (error, attempts) =>
           error instanceof RefreshFailed
@@ -85,14 +85,18 @@ export class BullmqPrecompute {
   }
 
   close(): Promise<void> {
-    return this.#end(() => this.#after(patienceMs))
+    const until = this.#engine.clock.now() + patienceMs
+    return this.#end(() => this.#engine.clock.now() >= until)
   }
 
-  #end(patience: () => Promise<void>): Promise<void> {
+  #end(isOver: () => boolean): Promise<void> {
     this.#ending ??= (async () => {
       this.#leaving.begin()
       this.#fail(new BreakwaterError('CLOSED', 'bullmqPrecompute: it was closed'))
-      await this.#link.close(patience)
+      await this.#link.close(async () => {
+        while (this.#leaving.underWay > 0 && !isOver()) await this.#after(20)
+        await this.#after(endMs)
+      })
       this.#engine.companions.delete(this.#companion)
     })()
     return this.#ending
@@ -101,10 +105,7 @@ export class BullmqPrecompute {
   /** With the cache: as long as it lets loads go on, and until they have been given back. */
   readonly #companion: Companion = {
     close: () => {
-      const ended = this.#end(async () => {
-        while (this.#engine.state !== 'closed') await this.#after(50)
-        await this.#after(endMs)
-      })
+      const ended = this.#end(() => this.#engine.state === 'closed')
       void this.#engine.background.track(ended)
       return ended
     },

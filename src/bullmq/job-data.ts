@@ -14,9 +14,16 @@ export interface RefreshData {
   readonly key: string
   readonly arg: string
   /** The key's turn in the period that it is refreshed for; `null`: somebody has asked for it. */
-  readonly turn: number | null
+  readonly turn: Turn | null
   /** From then on it is of no use any more. */
   readonly until: number
+}
+
+/** Said in full, since the worker may have another schedule: two versions of a deploy share the keys. */
+export interface Turn {
+  readonly at: number
+  /** What began to load less than this before will do. */
+  readonly gapMs: number
 }
 
 /** One period of one definition. */

@@ -1,7 +1,22 @@
-/** This process ends: what has not begun is left to others. */
+/** This process ends: what has not begun is left to others, and what has is counted. */
 export class Leaving {
   readonly #waiting = new Set<() => void>()
   #isOver = false
+  #underWay = 0
+
+  /** Jobs. */
+  get underWay(): number {
+    return this.#underWay
+  }
+
+  async during<T>(job: Promise<T>): Promise<T> {
+    this.#underWay++
+    try {
+      return await job
+    } finally {
+      this.#underWay--
+    }
+  }
 
   get isOver(): boolean {
     return this.#isOver

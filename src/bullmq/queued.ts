@@ -218,8 +218,7 @@ export class Queued implements Made {
         }),
       )
       const due = some.filter((key) => this.#isForQueue(key))
-      const targets = due.map(({ target }) => target)
-      if (due.length === 0 || !(await this.#asks.due(this.definition, targets))) continue
+      if (due.length === 0 || !(await this.#asks.due(this.definition, due))) continue
       const againMs = Math.max(1_000, rulesOf(this.definition).schedule.periodMs / 10)
       for (const key of due) this.#queuedUntil.set(key, this.now + againMs)
     }

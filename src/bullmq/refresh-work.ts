@@ -4,14 +4,15 @@
  * another scheduler runs beside) loads nothing a second time.
  */
 import type { Entry } from '../cache/entry.ts'
-import type { Engine, Target } from '../cache/engine.ts'
+import { mayAsk, type Engine, type Target } from '../cache/engine.ts'
+import { heldIn } from '../cache/keep.ts'
 import { refreshAhead, type Refreshed } from '../cache/scheduled.ts'
 import { messageOf } from '../core/errors.ts'
-import { dueAfter } from '../core/schedule.ts'
 import type { Hands } from '../refresh/plan.ts'
 import { newUpkeep, retryMs, type Upkeep } from '../refresh/upkeep.ts'
 import { rulesOf } from './asks.ts'
 import type { AheadDefinition } from '../cache/ahead.ts'
+import type { Turn } from './job-data.ts'
 import type { Backoff } from './queue-options.ts'
 
 /** Tells BullMQ when to try again. */
@@ -29,7 +30,7 @@ export interface RefreshWork {
   readonly definition: AheadDefinition
   readonly target: Target
   /** `null`: whatever is fresh will do. */
-  readonly turn: number | null
+  readonly turn: Turn | null
   /** That have failed already. */
   readonly attempts: number
   readonly backoff: Backoff | undefined
@@ -45,21 +46,29 @@ export interface RefreshDone {
 /** Never rejects. */
 export async function refreshOnce(hands: Hands, work: RefreshWork): Promise<RefreshDone> {
   const { engine } = hands
-  const { definition, target, turn } = work
-  const { schedule } = rulesOf(definition)
+  const { target, turn } = work
   const key = work.known ?? { ...newUpkeep(target, 0, async () => {}), failures: work.attempts }
   const backoffMs = backoffOf(engine, key, work)
   const isGoodEnough = (entry: Entry): boolean => {
-    const now = engine.clock.now()
-    if (entry.uncacheable !== undefined || turn === null) return now < entry.freshUntil
-    const { offsetMs } = engine.hearing
-    const load = { startedAt: entry.startedAt + offsetMs, storedAt: entry.storedAt + offsetMs }
-    // By the host's clock a job may come a little before its turn.
-    return dueAfter(schedule, key.share, load) > Math.max(turn, now + offsetMs)
+    if (entry.uncacheable !== undefined || turn === null) {
+      return engine.clock.now() < entry.freshUntil
+    }
+    // As core/schedule.ts has it: what was loaded since the turn, or began shortly before.
+    const from = Math.max(entry.startedAt + turn.gapMs, entry.storedAt)
+    return from + engine.hearing.offsetMs >= turn.at
   }
+  if (turn === null) await forgetLost(engine, target)
   // For so long nobody tries: it must be over when this job is tried again.
   const done = await refreshAhead(engine, target, { isGoodEnough, backoffMs: backoffMs * 0.9 })
   return { done, backoffMs }
+}
+
+/** Who asks has found nothing in the store, where it may have been evicted without a word. */
+async function forgetLost(engine: Engine, { key, source }: Target): Promise<void> {
+  const held = heldIn(engine, source, key)
+  if (held === undefined || !mayAsk(engine, source.rules, key)) return
+  // What the store has not is not held any more, either.
+  await engine.looks.at(engine, source, key, held)
 }
 
 function backoffOf(engine: Engine, key: Upkeep, { definition, attempts, backoff }: RefreshWork) {

@@ -64,12 +64,13 @@ async function refresh(desk: Desk, job: Job<RefreshData>, token: string): Promis
   const queued = desk.byName(name)
   const { engine } = desk
   if (engine.clock.now() + engine.hearing.offsetMs > until) return 'too late'
-  if (queued === undefined || desk.leaving.isOver) return putOff(job, token, 1_000)
+  if (queued === undefined || desk.leaving.isOver) return putOff(job, token, 60_000)
   const { definition } = queued
   const { periodMs } = rulesOf(definition).schedule
   const target = targetOf(queued, job.data)
   if (target === 'unreadable') return target
-  if (target === undefined || isHeld(engine, target)) return putOff(job, token, periodMs / 4)
+  if (target === undefined) return putOff(job, token, periodMs / 4)
+  if (isHeld(engine, target)) return putOff(job, token, periodMs / 4, 250)
   const how = {
     isAsked: turn === null,
     onLeave: (leave: () => void) => desk.leaving.onLeave(leave),
@@ -120,9 +121,9 @@ function isHeld(engine: Engine, { source, key }: Target): boolean {
   return usesStore(engine, source.rules) && engine.store!.isDown(key)
 }
 
-/** Longer each time. An attempt that was not made is not counted. */
-async function putOff(job: Job, token: string, mostMs: number): Promise<never> {
-  const ms = Math.min(100 * 2 ** Math.min(job.attemptsStarted, 20), mostMs, 60_000)
+/** Longer each time: soon at first, since the next to take it may know it. No attempt is counted. */
+async function putOff(job: Job, token: string, mostMs: number, firstMs = 25): Promise<never> {
+  const ms = Math.min(firstMs * 2 ** Math.min(job.attemptsStarted - 1, 20), mostMs, 60_000)
   await job.moveToDelayed(Date.now() + Math.ceil(ms), token)
   throw new DelayedError()
 }
