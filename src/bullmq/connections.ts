@@ -11,6 +11,7 @@ export interface Connected {
 
 interface Connection {
   readonly _client?: Connected
+  close?(force: boolean): Promise<unknown>
 }
 
 /** As of BullMQ 6, and of 5. */
@@ -41,6 +42,8 @@ export function disconnect(of: object | undefined, keepsMain: boolean): void {
   const { connection, blockingConnection } = insides.backend ?? insides
   for (const one of keepsMain ? [blockingConnection] : [blockingConnection, connection]) {
     try {
+      // Said first: BullMQ 5 would go on to finish its job on the closed connection, without a pause.
+      one?.close?.(true).catch(() => {})
       const client = one?._client
       // Of one that has never connected, too: it would try for ever.
       if (client?.status !== 'end') client?.disconnect?.()
