@@ -30,6 +30,10 @@ export class Asks {
     this.#attempts = attempts
   }
 
+  get isOpen(): boolean {
+    return this.#link.isUp
+  }
+
   /** Somebody waits for it. `otherwise`: the queue has not taken it. */
   ask(definition: AheadDefinition, target: Target, otherwise: () => void): void {
     const { key } = target

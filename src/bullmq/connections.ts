@@ -7,6 +7,7 @@ export interface Connected {
   readonly status?: string
   readonly isCluster?: boolean
   disconnect?(): unknown
+  on?(event: 'error', listener: () => void): unknown
 }
 
 interface Connection {
@@ -42,9 +43,11 @@ export function disconnect(of: object | undefined, keepsMain: boolean): void {
   const { connection, blockingConnection } = insides.backend ?? insides
   for (const one of keepsMain ? [blockingConnection] : [blockingConnection, connection]) {
     try {
+      // BullMQ stops to listen when it closes, and the client would print what nobody hears.
+      const client = one?._client
+      client?.on?.('error', () => {})
       // Said first: BullMQ 5 would go on to finish its job on the closed connection, without a pause.
       one?.close?.(true).catch(() => {})
-      const client = one?._client
       // Of one that has never connected, too: it would try for ever.
       if (client?.status !== 'end') client?.disconnect?.()
     } catch {

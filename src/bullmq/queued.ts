@@ -1,14 +1,12 @@
 /**
- * One definition in a process that loads for it: its keys, what is heard of them, and the jobs that
- * their changes call for. That each key has its turn is the scheduler's work; what falls through
- * (a job that was lost, a queue that was emptied) is found here, since it is overdue.
+ * One definition in a process that loads for it: its keys, and what is heard of them. That each key
+ * has its turn is the scheduler's work; what falls through is the lookout's.
  */
 import type { AheadDefinition } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
 import type { Entry } from '../cache/entry.ts'
 import { callbackFailed } from '../cache/failure.ts'
-import { forbidsLoad, modeOf } from '../cache/modes.ts'
-import { newest, type Refreshed } from '../cache/scheduled.ts'
+import type { Refreshed } from '../cache/scheduled.ts'
 import { dueAfter } from '../core/schedule.ts'
 import type { BusMessage } from '../ports.ts'
 import type { Made } from '../refresh/ahead.ts'
@@ -19,11 +17,7 @@ import { Plan, type Hands } from '../refresh/plan.ts'
 import { Rounds } from '../refresh/rounds.ts'
 import { newUpkeep, type Upkeep } from '../refresh/upkeep.ts'
 import { rulesOf, type Asks } from './asks.ts'
-
-/** Between a change and the refresh that follows it by itself: changes often come in crowds. */
-const settleMs = 50
-const perLook = 100
-const mostOverdue = 1_000
+import { Lookout } from './lookout.ts'
 
 export class Queued implements Made {
   readonly definition: AheadDefinition
@@ -36,10 +30,7 @@ export class Queued implements Made {
   readonly #keys = new Map<string, Upkeep>()
   /** Makes it here, since the queue cannot be asked. */
   readonly #makeHere: (target: Target) => void
-  readonly #dirty = new Set<Upkeep>()
-  /** Until when a key that is due has its job. */
-  readonly #queuedUntil = new WeakMap<Upkeep, number>()
-  #looks = false
+  readonly #lookout: Lookout
 
   constructor(
     hands: Hands,
@@ -53,6 +44,14 @@ export class Queued implements Made {
     const { schedule, alerts } = rulesOf(definition)
     this.#time = new Plan(hands, schedule)
     this.#rounds = new Rounds(hands.engine, definition.source.name)
+    this.#lookout = new Lookout({
+      engine: hands.engine,
+      definition,
+      asks: how.asks,
+      time: this.#time,
+      isListed: (key) => this.#keys.get(key.target.key) === key,
+      filled: (key, entry) => this.#filled(key, entry),
+    })
     this.#alerts = { engine: hands.engine, rules: alerts, now: () => this.#time.now }
     // In a turn of its own: the loader may use what its module defines further down.
     this.#time.at(this.#time.now, () => void this.#begin())
@@ -129,7 +128,7 @@ export class Queued implements Made {
     for (const key of this.#keys.values()) {
       key.excusedUntil = Math.max(key.excusedUntil, now + 2_000)
     }
-    void this.#look([...this.#keys.values()])
+    void this.#lookout.look([...this.#keys.values()])
   }
 
   /** What a job has come to here. Tells whether it is to be looked at once more: it was changed meanwhile. */
@@ -185,7 +184,7 @@ export class Queued implements Made {
     }
     for (const name of this.#keys.keys()) if (!listed.has(name)) this.#keys.delete(name)
     this.#rounds.begin(rulesOf(this.definition).schedule.periodAt(now).begin, this.#keys.size)
-    if (added.length > 0) void this.#look(added)
+    if (added.length > 0) void this.#lookout.look(added)
   }
 
   /** Reads for what it is to be made, anew each period. */
@@ -204,36 +203,6 @@ export class Queued implements Made {
   #badArgs(error: unknown): void {
     const { name } = this.definition.source
     callbackFailed(this.#hands.engine, { name, key: '' }, 'precompute.args', error)
-  }
-
-  /** What the store has of them; what is due becomes a job at once. */
-  async #look(keys: readonly Upkeep[]): Promise<void> {
-    const { engine } = this.#hands
-    for (let n = 0; n < keys.length && engine.state === 'open'; n += perLook) {
-      const some = keys.slice(n, n + perLook)
-      await Promise.all(
-        some.map(async (key) => {
-          const entry = await newest(engine, key.target).catch(() => undefined)
-          if (entry !== undefined && entry.uncacheable === undefined) this.#filled(key, entry)
-        }),
-      )
-      const due = some.filter((key) => this.#isForQueue(key))
-      if (due.length === 0 || !(await this.#asks.due(this.definition, due))) continue
-      const againMs = Math.max(1_000, rulesOf(this.definition).schedule.periodMs / 10)
-      for (const key of due) this.#queuedUntil.set(key, this.now + againMs)
-    }
-  }
-
-  #isForQueue(key: Upkeep): boolean {
-    const { now } = this
-    if (this.#isHeld || this.#keys.get(key.target.key) !== key) return false
-    return key.dueAt <= now && key.retryAt <= now
-  }
-
-  /** A refresh would load, and may not. */
-  get #isHeld(): boolean {
-    const mode = modeOf(this.#hands.engine, this.definition.source)
-    return forbidsLoad(mode, true) || mode === 'bypass'
   }
 
   #filled(key: Upkeep, load: Pick<Entry, 'startedAt' | 'storedAt' | 'freshUntil'>): void {
@@ -255,42 +224,20 @@ export class Queued implements Made {
     key.dueAt = this.now
     key.expiresAt = undefined
     key.changes++
-    this.#dirty.add(key)
-    if (this.#dirty.size > 1) return
-    this.#time.at(this.now + settleMs * (1 + this.#random()), () => {
-      const changed = [...this.#dirty]
-      this.#dirty.clear()
-      void this.#look(changed)
-    })
+    this.#lookout.changed(key)
   }
 
-  /** What is overdue although nothing excuses it has fallen through. */
   #tickLater(): void {
-    const { schedule, alerts } = rulesOf(this.definition)
-    const graceMs = Math.min(alerts.lateMs / 2, 30_000)
-    this.#time.at(this.now + Math.max(50, Math.min(schedule.periodMs / 20, 5_000)), () => {
-      const { now } = this
-      const isHeld = this.#isHeld
-      const overdue: Upkeep[] = []
+    const { periodMs } = rulesOf(this.definition).schedule
+    this.#time.at(this.now + Math.max(50, Math.min(periodMs / 20, 5_000)), () => {
+      const { isHeld } = this.#lookout
       for (const key of this.#keys.values()) {
-        if (isHeld) key.excusedUntil = now
-        else if (overdue.length < mostOverdue && this.#isOverdue(key, now - graceMs)) {
-          overdue.push(key)
-        }
+        if (isHeld) key.excusedUntil = this.now
         watch(this.#alerts, key)
       }
-      if (overdue.length > 0 && !this.#looks) {
-        this.#looks = true
-        void this.#look(overdue).finally(() => {
-          this.#looks = false
-        })
-      }
+      if (!isHeld) this.#lookout.overdue(this.#keys.values())
       this.#tickLater()
     })
-  }
-
-  #isOverdue(key: Upkeep, since: number): boolean {
-    return key.dueAt < since && (this.#queuedUntil.get(key) ?? 0) <= this.now
   }
 
   #isOwn(token: string): boolean {

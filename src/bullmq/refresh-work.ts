@@ -58,8 +58,9 @@ export async function refreshOnce(hands: Hands, work: RefreshWork): Promise<Refr
     return from + engine.hearing.offsetMs >= turn.at
   }
   if (turn === null) await forgetLost(engine, target)
-  // For so long nobody tries: it must be over when this job is tried again.
-  const done = await refreshAhead(engine, target, { isGoodEnough, backoffMs: backoffMs * 0.9 })
+  // For so long nobody tries. It is told while BullMQ counts already, and must be over by then.
+  const heldMs = Math.max(0, Math.min(backoffMs * 0.75, backoffMs - 50))
+  const done = await refreshAhead(engine, target, { isGoodEnough, backoffMs: heldMs })
   return { done, backoffMs }
 }
 

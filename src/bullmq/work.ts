@@ -5,6 +5,7 @@
 import { DelayedError, type Job } from 'bullmq'
 import { usesStore, type Engine, type Target } from '../cache/engine.ts'
 import { forbidsLoad, modeOf } from '../cache/modes.ts'
+import { shareOf } from '../core/schedule.ts'
 import type { Hands } from '../refresh/plan.ts'
 import { rulesOf, type Asks } from './asks.ts'
 import { decodeArg, planName, type PlanData, type RefreshData } from './job-data.ts'
@@ -53,9 +54,15 @@ async function plan(desk: Desk, job: Job<PlanData>, token: string): Promise<Ende
   const targets = await definition.list()
   definition.take(targets)
   const { schedule } = rulesOf(definition.definition)
-  const isScheduled = job.opts.prevMillis !== undefined
-  const at = isScheduled ? Math.max(definition.now, slot) : definition.now
-  await desk.asks.plan(definition.definition, targets, schedule.periodAt(at).begin)
+  if (job.opts.prevMillis === undefined) {
+    // The first of all: what is due already is found by every process, and has its job.
+    const { begin } = schedule.periodAt(definition.now)
+    const isToCome = ({ key }: Target) => begin + shareOf(key) * schedule.spreadMs > definition.now
+    await desk.asks.plan(definition.definition, targets.filter(isToCome), begin)
+    return 'planned'
+  }
+  const { begin } = schedule.periodAt(Math.max(definition.now, slot))
+  await desk.asks.plan(definition.definition, targets, begin)
   return 'planned'
 }
 

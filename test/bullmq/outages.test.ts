@@ -10,16 +10,11 @@ import { ownServer } from '../support/own-server.ts'
 
 const server = ownServer()
 let queueServer: RedisServer
-const unhandled: unknown[] = []
-const keep = (error: unknown) => unhandled.push(error)
 beforeAll(async () => {
-  process.on('unhandledRejection', keep)
   queueServer = await startRedisServer()
 })
 afterAll(async () => {
   await queueServer.stop()
-  process.off('unhandledRejection', keep)
-  expect(unhandled).toEqual([])
 })
 beforeEach(async () => {
   await queueServer.restart()
