@@ -1,6 +1,8 @@
 // Real processes on one real Redis: how often is each key loaded, whoever plans, works and dies?
 
+import { startRedisServer } from '@breakwater/rig'
 import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { shareOf } from '../../src/core/schedule.ts'
 import { sleep } from '../support/open-session.ts'
@@ -90,5 +92,29 @@ describe('a fleet with BullMQ', () => {
       .poll(() => other.call('peek', { arg: 'k' }), { timeout: 4_000 })
       .toMatchObject({ state: 'fresh' })
     expect(Date.now() - killedAt).toBeLessThan(4_000)
+  })
+
+  it('goes on by itself after its Redis was killed and has come back empty', async () => {
+    const own = await startRedisServer()
+    onTestFinished(async () => {
+      await stopProcesses()
+      await own.stop()
+    })
+    const processes = await startProcesses(2, { port: own.port, definition: { precompute }, jobs })
+    await sleep(1_500)
+    await own.kill()
+    await sleep(1_000)
+    await own.restart()
+    const admin = new Redis({ port: own.port })
+    onTestFinished(() => admin.disconnect())
+    const loaded = async () => {
+      const all = await Promise.all(args.map((arg) => loadsOf(admin, arg)))
+      return Math.min(...all.map((loads) => loads.length))
+    }
+    await expect.poll(loaded, { timeout: 10_000 }).toBeGreaterThanOrEqual(2)
+    const late = () => Promise.all(processes.map((one) => one.call<{ late: [] }>('health')))
+    await expect
+      .poll(async () => (await late()).flatMap((health) => health.late), { timeout: 5_000 })
+      .toEqual([])
   })
 })
