@@ -233,10 +233,10 @@ describe('a list', () => {
         loads.set(id, (loads.get(id) ?? 0) + 1)
         return { id }
       },
-      precompute: { every: '10s', args, onMiss: 'wait' },
+      precompute: { every: '20s', args, onMiss: 'wait' },
     })
     await queue().ready
-    await expect.poll(() => loads.size, { timeout: 12_000 }).toBe(3_000)
+    await expect.poll(() => loads.size, { timeout: 20_000 }).toBe(3_000)
     expect(Math.max(...loads.values())).toBeLessThanOrEqual(2)
     await expect.poll(() => cache.health().late).toEqual([])
     const queued = queueOf()

@@ -102,7 +102,11 @@ export async function startProcesses(size: number, options: FleetOptions): Promi
     children.map(async (child) => {
       const one = new QueueProcess(child)
       running.add(one)
-      await once(child, 'message')
+      await new Promise<void>((resolve) => {
+        child.on('message', ({ type }: { type: string }) => {
+          if (type === 'ready') resolve()
+        })
+      })
       return one
     }),
   )
