@@ -31,6 +31,8 @@ export class Link {
   readonly ended: Promise<Error>
   #end!: (why: Error) => void
   #failure: Error | undefined
+  /** What is waited for: told of the end one by one, since `ended` would remember all there ever were. */
+  readonly #waiting = new Set<(why: Error) => void>()
   #last: Promise<void> = Promise.resolve()
 
   private constructor(client: pg.Client, options: LinkOptions) {
@@ -53,7 +55,7 @@ export class Link {
     } as pg.ClientConfig)
     const link = new Link(client, options)
     try {
-      await link.#within(client.connect(), 'to connect', deadlineMs)
+      await link.within(client.connect(), 'to connect', deadlineMs)
       // Before anything else is said: its stream is there only now.
       ;(client as unknown as { unref(): void }).unref()
       return link
@@ -92,7 +94,7 @@ export class Link {
       if (this.#failure !== undefined) throw this.#failure
       const answer =
         values === undefined ? this.#client.query(sql) : this.#client.query(sql, [...values])
-      return this.#within(answer, 'to answer', deadlineMs)
+      return this.within(answer, 'to answer', deadlineMs)
     })
     this.#last = asked.then(
       () => {},
@@ -107,6 +109,8 @@ export class Link {
     if (this.#failure !== undefined) return
     this.#failure = why
     this.#end(why)
+    for (const reject of this.#waiting) reject(why)
+    this.#waiting.clear()
     try {
       this.wire.stream.destroy()
     } catch {
@@ -117,34 +121,29 @@ export class Link {
   /** Ends it as the protocol wants it, so that locks and slots are free at once. */
   async close(): Promise<void> {
     if (this.#failure !== undefined) return
-    await this.#within(this.#client.end(), 'to end', 500).catch(() => {})
+    await this.within(this.#client.end(), 'to end', 500).catch(() => {})
     this.fail(new Error('the connection was closed'))
   }
 
-  #within<T>(work: Promise<T>, what: string, ms: number): Promise<T> {
+  /** Rejects when the connection ends, and ends it when the deadline has passed. */
+  within<T>(work: Promise<T>, what: string, ms = this.#options.deadlineMs): Promise<T> {
     return new Promise((resolve, reject) => {
-      const stop =
-        ms === Infinity
-          ? () => {}
-          : this.#options.clock.after(ms, () => {
-              const error = new Error(`PostgreSQL took longer than ${ms} ms ${what}`)
-              reject(error)
-              this.fail(error)
-            })
-      void this.ended.then((why) => {
+      const late = (): void => this.fail(new Error(`PostgreSQL took longer than ${ms} ms ${what}`))
+      const stop = ms === Infinity ? () => {} : this.#options.clock.after(ms, late)
+      const over = (): void => {
         stop()
+        this.#waiting.delete(failed)
+      }
+      const failed = (why: Error): void => {
+        over()
         reject(why)
-      })
-      work.then(
-        (result) => {
-          stop()
-          resolve(result)
-        },
-        (error: unknown) => {
-          stop()
-          reject(error as Error)
-        },
-      )
+      }
+      this.#waiting.add(failed)
+      work.then((result) => {
+        over()
+        resolve(result)
+      }, failed)
+      if (this.#failure !== undefined) failed(this.#failure)
     })
   }
 }

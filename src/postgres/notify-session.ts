@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto'
 import { whileAlive } from './alive.ts'
 import type { Capture } from './capture.ts'
 import { lead } from './leadership.ts'
-import type { Link } from './link.ts'
 import { objectName } from './names.ts'
 import { parsePayload, type Told } from './payload.ts'
 import { placeOf, planTriggers, type Plan } from './plan.ts'
@@ -49,7 +48,7 @@ export async function notifySession(capture: Capture, why: string): Promise<void
         }
       })
       await link.query('SELECT pg_catalog.pg_notify($1, $2)', [channel, nonce])
-      await within(capture, link, back)
+      await link.within(back, 'to notify itself')
       plan = await planTriggers(link, rules.name, rules.tables)
       capture.meet(plan)
       if (capture.types.isOutdated) await capture.types.load(link)
@@ -57,24 +56,6 @@ export async function notifySession(capture: Capture, why: string): Promise<void
     await whileAlive(capture, [link], { work: async () => {}, beat })
   } finally {
     await link.close()
-  }
-}
-
-async function within(capture: Capture, link: Link, back: Promise<void>): Promise<void> {
-  let stop = (): void => {}
-  const late = new Promise<never>((_, reject) => {
-    stop = capture.engine.clock.after(capture.rules.deadlineMs, () =>
-      reject(new Error('a notification to itself did not come back')),
-    )
-  })
-  const ended = link.ended.then((why) => {
-    throw why
-  })
-  ended.catch(() => {})
-  try {
-    await Promise.race([back, late, ended])
-  } finally {
-    stop()
   }
 }
 

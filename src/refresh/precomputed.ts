@@ -11,7 +11,6 @@ import { callbackFailed } from '../cache/failure.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { refreshAhead } from '../cache/scheduled.ts'
-import { fromWire, readAsOf } from '../cache/wire-error.ts'
 import type { Label } from '../core/labels.ts'
 import { dueAfter } from '../core/schedule.ts'
 import type { BusMessage } from '../ports.ts'
@@ -20,8 +19,8 @@ import { readArgs } from './args.ts'
 import { fetchNewer } from './newer.ts'
 import { Plan, type Hands } from './plan.ts'
 import { Rounds } from './rounds.ts'
-import { toldFailure } from './told-failure.ts'
-import { correct, newUpkeep, retryMs, type Upkeep } from './upkeep.ts'
+import { errorOf, toldFailure } from './told-failure.ts'
+import { correct, newUpkeep, reachedBy, retryMs, type Upkeep } from './upkeep.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
 const settleMs = 50
@@ -84,11 +83,7 @@ export class Precomputed {
   }
 
   changedByTag(labels: readonly Label[]): void {
-    const changed = new Set(labels)
-    const isOfAll = this.#definition.source.labels.some((label) => changed.has(label))
-    for (const key of this.#keys.values()) {
-      if (isOfAll || key.tags.some((tag) => changed.has(tag))) this.#changed(key)
-    }
+    for (const key of reachedBy(labels, this.#definition, this.#keys.values())) this.#changed(key)
   }
 
   heed(message: BusMessage): void {
@@ -122,7 +117,7 @@ export class Precomputed {
       case 'failed':
         if (this.#isOwn(message.token)) return
         key.retryAt = now + message.backoffMs
-        failed(this.#alerts, key, this.#errorOf(message))
+        failed(this.#alerts, key, errorOf(engine, this.#definition, message))
         return this.#plan.next(key)
       case 'wanted':
         // Many hear it, and one is enough.
@@ -388,14 +383,6 @@ export class Precomputed {
       correct(key, byMs, excusedUntil)
       if (typeof key.place === 'object' && !key.isAsked) this.#plan.next(key)
     }
-  }
-
-  /** What the load of another process has failed with, as those who wait for it are told. */
-  #errorOf({ key, error }: { readonly key: string; readonly error: string }): unknown {
-    const { name, rules } = this.#definition.source
-    return fromWire(readAsOf(error).text, rules, key, (fault) => {
-      callbackFailed(this.#hands.engine, { name, key }, 'errors', fault)
-    })
   }
 
   #isOwn(token: string): boolean {

@@ -2,7 +2,7 @@
  * What one process knows of one key that is made ahead. All instants are the store's: every process
  * reckons the same periods, and no host's clock decides.
  */
-import type { Found } from '../cache/ahead.ts'
+import type { AheadDefinition, Found } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
 import type { Label } from '../core/labels.ts'
 import { shareOf, type Schedule } from '../core/schedule.ts'
@@ -116,4 +116,15 @@ export function retryMs(
   const tries = how.failures - key.failures
   const urgent = tries > 0 && leftMs > 0 ? leftMs / (tries + 1) : Infinity
   return Math.ceil(Math.max(50, Math.min(usual, periodMs / 4, urgent)))
+}
+
+/** Those of them that one of these labels reaches, as far as their tags are known. */
+export function* reachedBy(
+  labels: readonly Label[],
+  { source }: AheadDefinition,
+  keys: Iterable<Upkeep>,
+): Iterable<Upkeep> {
+  const changed = new Set(labels)
+  const isAll = source.labels.some((label) => changed.has(label))
+  for (const key of keys) if (isAll || key.tags.some((tag) => changed.has(tag))) yield key
 }

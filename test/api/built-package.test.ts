@@ -32,7 +32,7 @@ beforeAll(() => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, name }))
   }
   mkdirSync(join(project, 'node_modules', '@bufbuild'))
-  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf', 'pg']) {
+  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf', 'pg', 'bullmq']) {
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'dir')
   }
 })

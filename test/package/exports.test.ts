@@ -20,6 +20,7 @@ const specifiers = Object.keys(manifest.exports)
 const needed: Readonly<Record<string, string>> = {
   'breakwater/codecs/protobuf': '@bufbuild/protobuf',
   'breakwater/postgres': 'pg',
+  'breakwater/bullmq': 'bullmq',
 }
 const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
 
