@@ -14,6 +14,8 @@ export interface Job {
 
 const most = 16
 const patienceMs = 50
+/** So many are begun before the event loop gets its turn. */
+const perTurn = 64
 
 export class Crew {
   readonly #engine: Engine
@@ -22,6 +24,8 @@ export class Crew {
   readonly #due = new Set<Job>()
   #running = 0
   #waits = false
+  #done = 0
+  #pauses = false
 
   constructor(engine: Engine, agenda: Agenda) {
     this.#engine = engine
@@ -54,7 +58,7 @@ export class Crew {
   #next(): void {
     const { limiter } = this.#engine
     const room = Math.max(1, Math.min(most, Math.floor(limiter.limit / 2)))
-    while (this.#running < room) {
+    while (this.#running < room && !this.#pauses) {
       const isHeld = limiter.queued > 0
       const [job] = this.#asked.size > 0 || isHeld ? this.#asked : this.#due
       if (job === undefined) {
@@ -66,9 +70,19 @@ export class Crew {
       this.#running++
       void job.run().finally(() => {
         this.#running--
-        this.#next()
+        if (++this.#done % perTurn === 0) this.#pause()
+        else this.#next()
       })
     }
+  }
+
+  /** Loaders that answer at once would else follow each other without an end in one turn. */
+  #pause(): void {
+    this.#pauses = true
+    void this.#engine.turn().then(() => {
+      this.#pauses = false
+      this.#next()
+    })
   }
 
   #nextLater(): void {

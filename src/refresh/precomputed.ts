@@ -66,9 +66,14 @@ export class Precomputed {
 
   get late(): NonNullable<ReturnType<NonNullable<Companion['health']>>['late']> {
     const { name } = this.#definition.source
-    return [...this.#keys.values()].filter(isLate).map(({ target, expiresAt, dueAt }) => {
-      return { name, key: target.key, expiresAt: Math.round(expiresAt ?? dueAt) }
-    })
+    const late = []
+    // Of many, and asked by every probe: most are not.
+    for (const key of this.#keys.values()) {
+      if (key.alerted.size === 0 || !isLate(key)) continue
+      const { target, expiresAt, dueAt } = key
+      late.push({ name, key: target.key, expiresAt: Math.round(expiresAt ?? dueAt) })
+    }
+    return late
   }
 
   /** A request found nothing fresh: here (then whatever its argument), or elsewhere. */
