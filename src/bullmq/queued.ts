@@ -11,7 +11,7 @@ import type { Label } from '../core/labels.ts'
 import { dueAfter } from '../core/schedule.ts'
 import type { BusMessage } from '../ports.ts'
 import type { Made } from '../refresh/ahead.ts'
-import { failed, isLate, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
+import { failed, lateOf, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
 import { readArgs } from '../refresh/args.ts'
 import { fetchNewer } from '../refresh/newer.ts'
 import { Plan, type Hands } from '../refresh/plan.ts'
@@ -68,10 +68,7 @@ export class Queued implements Made {
   }
 
   get late(): Made['late'] {
-    const { name } = this.definition.source
-    return [...this.#keys.values()].filter(isLate).map(({ target, expiresAt, dueAt }) => {
-      return { name, key: target.key, expiresAt: Math.round(expiresAt ?? dueAt) }
-    })
+    return lateOf(this.definition, this.#keys.values())
   }
 
   known(key: string): Upkeep | undefined {

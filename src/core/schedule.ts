@@ -36,7 +36,7 @@ export function everySchedule(everyMs: number): Schedule {
     periodMs: everyMs,
     twoPeriodsMs: 2 * everyMs,
     spreadMs: everyMs,
-    leastGapMs: everyMs / 4,
+    leastGapMs: everyMs / 2,
     text: `every ${everyMs} ms`,
   }
 }
@@ -51,9 +51,10 @@ export function dueAfter(
   schedule: Schedule,
   share: number,
   load: { readonly startedAt: number; readonly storedAt: number },
+  leastGapMs = schedule.leastGapMs,
 ): number {
   // A period that began while it was being loaded has been missed.
-  const from = Math.max(load.startedAt + schedule.leastGapMs, load.storedAt)
+  const from = Math.max(load.startedAt + leastGapMs, load.storedAt)
   const shift = share * schedule.spreadMs
   return schedule.periodAt(from - shift).end + shift
 }

@@ -1,4 +1,6 @@
 /** When somebody is told that a refresh is missing, and that it has come after all. */
+import type { Health } from '../api.ts'
+import type { AheadDefinition } from '../cache/ahead.ts'
 import type { Engine } from '../cache/engine.ts'
 import { callbackFailed } from '../cache/failure.ts'
 import type { AlertRules } from '../cache/precompute-rules.ts'
@@ -38,9 +40,17 @@ export function resolve(of: AlertsOf, key: Upkeep): void {
   key.retryAt = -Infinity
 }
 
-/** Not refreshed when it was due, or about to end. */
-export function isLate({ alerted }: Upkeep): boolean {
-  return alerted.has('late') || alerted.has('expiring')
+export type Late = Health['late'][number]
+
+/** Those that were not refreshed when they were due, or are about to end. */
+export function lateOf({ source }: AheadDefinition, keys: Iterable<Upkeep>): readonly Late[] {
+  const late: Late[] = []
+  // Of many, and asked by every probe: most are not.
+  for (const { alerted, target, expiresAt, dueAt } of keys) {
+    if (!alerted.has('late') && !alerted.has('expiring')) continue
+    late.push({ name: source.name, key: target.key, expiresAt: Math.round(expiresAt ?? dueAt) })
+  }
+  return late
 }
 
 function raise(of: AlertsOf, key: Upkeep, kind: 'failed' | 'late' | 'expiring'): void {

@@ -19,6 +19,8 @@ export interface Hands {
   readonly ownTokens: string
 }
 
+/** So long what is overdue waits for the store, where what is held lives so long. */
+const patienceMs = 5_000
 /** Less than this is how exactly the store's time is known. */
 const leastCorrectionMs = 500
 
@@ -158,6 +160,6 @@ export class Plan {
     const believedUntil = held.provisional === undefined ? hearing.deafAt : Infinity
     const until = Math.min(held.freshUntil, believedUntil) + hearing.offsetMs
     const leadMs = Math.min(periodMs / 4, Math.max(100, 2 * held.deltaMs))
-    return Math.min(key.dueAt + periodMs, until - leadMs)
+    return Math.min(key.dueAt + Math.max(periodMs, patienceMs), until - leadMs)
   }
 }

@@ -17,6 +17,8 @@ export interface Upkeep extends Job {
   asked: Found | 'look' | undefined
   /** When it is to be made anew; in the past: it is overdue. */
   dueAt: number
+  /** Stamp of the value that was made here where there had been none. */
+  first: string | undefined
   /** When the value that there is ends, as far as is known. */
   expiresAt: number | undefined
   /** This process has made it. */
@@ -60,6 +62,7 @@ export function newUpkeep(
       return key.asked !== undefined
     },
     dueAt: now,
+    first: undefined,
     expiresAt: undefined,
     isOwn: false,
     failures: 0,

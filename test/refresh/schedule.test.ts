@@ -7,29 +7,28 @@ describe('a value is due anew', () => {
   it.each([
     { loaded: [0, 0], share: 0, due: 60_000 },
     { loaded: [1, 5], share: 0, due: 60_000 },
-    // Just before a period begins: a quarter of one must lie between two refreshes.
-    { loaded: [44_999, 44_999], share: 0, due: 60_000 },
-    { loaded: [45_000, 45_000], share: 0, due: 120_000 },
+    // Shortly before a period begins: half of one must lie between two refreshes.
+    { loaded: [29_999, 29_999], share: 0, due: 60_000 },
+    { loaded: [30_000, 30_000], share: 0, due: 120_000 },
     { loaded: [59_999, 59_999], share: 0, due: 120_000 },
     // A period that began while it was loaded has been missed, and is not made up for.
     { loaded: [1_000, 59_999], share: 0, due: 60_000 },
     { loaded: [1_000, 60_000], share: 0, due: 120_000 },
     { loaded: [1_000, 190_000], share: 0, due: 240_000 },
     // By the key's own share.
-    { loaded: [0, 0], share: 0.5, due: 30_000 },
-    { loaded: [14_999, 14_999], share: 0.5, due: 30_000 },
-    { loaded: [15_000, 15_000], share: 0.5, due: 90_000 },
+    { loaded: [-1, -1], share: 0.5, due: 30_000 },
+    { loaded: [0, 0], share: 0.5, due: 90_000 },
     { loaded: [30_000, 30_020], share: 0.5, due: 90_000 },
   ])('loaded $loaded, share $share: at $due', ({ loaded: [startedAt, storedAt], share, due }) => {
     expect(dueAfter(everyMinute, share, { startedAt: startedAt!, storedAt: storedAt! })).toBe(due)
   })
 
-  test('within one and a quarter periods of its load, and never within a quarter', () => {
+  test('within one and a half periods of its load, and never within half a one', () => {
     for (let n = 0; n < 1_000; n++) {
       const at = 1_700_000_000_000 + n * 137.3
       const gap = dueAfter(everyMinute, shareOf(`k${n}`), { startedAt: at, storedAt: at }) - at
-      expect(gap).toBeGreaterThanOrEqual(15_000)
-      expect(gap).toBeLessThanOrEqual(75_000)
+      expect(gap).toBeGreaterThanOrEqual(30_000)
+      expect(gap).toBeLessThanOrEqual(90_000)
     }
   })
 })
