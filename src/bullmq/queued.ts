@@ -117,6 +117,8 @@ export class Queued implements Made {
       case 'wanted':
         return this.ask(key.target)
       case 'released':
+      case 'invalidated':
+      case 'expired':
     }
   }
 

@@ -94,6 +94,10 @@ export class Precomputed {
         return this.#ask(key, 'look', Math.min(20, this.#rules.schedule.periodMs / 20))
       case 'released':
         if (!isOwn) this.#plan.next(key)
+        return
+      // Whoever has made the change: `changed` tells.
+      case 'invalidated':
+      case 'expired':
     }
   }
 

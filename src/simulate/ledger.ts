@@ -73,6 +73,7 @@ export class Ledger implements ServerWatch {
       case 'readMany':
       case 'epochs':
       case 'tokens':
+      case 'want':
       case 'beat':
     }
   }
