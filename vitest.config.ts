@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
-// Several servers that agree on who takes over: their tests mostly wait, and more of them run at once.
-const clusters = [
+// Several servers that agree on who takes over, fleets of processes, queues with their deadlines, a
+// database that crashes: these tests mostly wait, and more of them run at once.
+const waiting = [
   'test/cluster/**/*.test.ts',
   'test/sentinel/**/*.test.ts',
   'test/rig/redis-cluster.test.ts',
+  'test/postgres/**/*.test.ts',
+  'test/bullmq/**/*.test.ts',
+  'test/fleet/**/*.test.ts',
+  'test/refresh/fleet.test.ts',
 ]
 
 export default defineConfig({
@@ -19,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: ['test/**/*.test.ts'],
-          exclude: clusters,
+          exclude: waiting,
           // One more than CI has cores: on two, two leave a third of the time unused, waiting for servers.
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
@@ -28,8 +33,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'clusters',
-          include: clusters,
+          name: 'waiting',
+          include: waiting,
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
