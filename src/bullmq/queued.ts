@@ -4,7 +4,6 @@
  */
 import type { AheadDefinition } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
-import type { Entry } from '../cache/entry.ts'
 import { callbackFailed } from '../cache/failure.ts'
 import type { Refreshed } from '../cache/scheduled.ts'
 import type { Label } from '../core/labels.ts'
@@ -13,6 +12,7 @@ import type { BusMessage } from '../ports.ts'
 import type { Made } from '../refresh/ahead.ts'
 import { failed, lateOf, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
 import { readArgs } from '../refresh/args.ts'
+import { fillOf, heardFill, type Fill } from '../refresh/fills.ts'
 import { fetchNewer } from '../refresh/newer.ts'
 import { Plan, type Hands } from '../refresh/plan.ts'
 import { Rounds } from '../refresh/rounds.ts'
@@ -55,7 +55,7 @@ export class Queued implements Made {
       asks: how.asks,
       time: this.#time,
       isListed: (key) => this.#keys.get(key.target.key) === key,
-      filled: (key, entry) => this.#filled(key, entry),
+      filled: (key, entry) => this.#filled(key, fillOf(hands.engine, entry)),
     })
     this.#alerts = { engine: hands.engine, rules: alerts, now: () => this.#time.now }
     // In a turn of its own: the loader may use what its module defines further down.
@@ -87,32 +87,21 @@ export class Queued implements Made {
   }
 
   heed(message: BusMessage): void {
-    const { engine } = this.#hands
-    const { source } = this.definition
+    const { engine, ownTokens } = this.#hands
     if (message.type === 'beat' || message.type === 'bumped') return
+    const id = 'token' in message ? message.token : message.id
+    const isOwn = id.startsWith(ownTokens)
     if (message.type === 'published') fetchNewer(engine, this.definition, message)
-    if (message.type === 'failed' && !this.#isOwn(message.token)) {
-      toldFailure(engine, this.definition, message)
-    }
+    if (message.type === 'failed' && !isOwn) toldFailure(engine, this.definition, message)
     const key = this.#keys.get(message.key)
     if (key === undefined) return
-    const { now } = this
     switch (message.type) {
       case 'published':
-      case 'written': {
-        const stamp = message.type === 'published' ? message.token : message.id
-        const held = engine.memory?.get(message.key)
-        if (held?.stamp === stamp) return this.#filled(key, held)
-        const { offsetMs } = engine.hearing
-        const freshUntil = now + source.rules.ttlMs - offsetMs
-        // When it began is not told: when it was due, most likely.
-        const dueAt = Math.max(key.dueAt, now - rulesOf(this.definition).schedule.periodMs)
-        const startedAt = Math.min(now, dueAt) - offsetMs
-        return this.#filled(key, { startedAt, storedAt: now - offsetMs, freshUntil })
-      }
+      case 'written':
+        return this.#filled(key, heardFill(engine, key, id))
       case 'failed':
-        if (this.#isOwn(message.token)) return
-        key.retryAt = now + message.backoffMs
+        if (isOwn) return
+        key.retryAt = this.now + message.backoffMs
         return failed(this.#alerts, key, errorOf(engine, this.definition, message))
       case 'wanted':
         return this.ask(key.target)
@@ -158,7 +147,7 @@ export class Queued implements Made {
     if (result.type === 'stranded') return 'ended'
     const { entry } = result.type === 'found' ? result : result.answer
     key.tags = entry.tags
-    this.#filled(key, entry)
+    this.#filled(key, fillOf(this.#hands.engine, entry))
     return 'ended'
   }
 
@@ -219,15 +208,13 @@ export class Queued implements Made {
     callbackFailed(this.#hands.engine, { name, key: '' }, 'precompute.args', error)
   }
 
-  #filled(key: Upkeep, load: Pick<Entry, 'startedAt' | 'storedAt' | 'freshUntil'>): void {
+  #filled(key: Upkeep, fill: Fill): void {
     const { schedule } = rulesOf(this.definition)
-    const { offsetMs } = this.#hands.engine.hearing
-    const times = { startedAt: load.startedAt + offsetMs, storedAt: load.storedAt + offsetMs }
-    const dueAt = dueAfter(schedule, key.share, times)
+    const dueAt = dueAfter(schedule, key.share, fill)
     if (dueAt < key.dueAt) return
     const isNew = dueAt > key.dueAt
     key.dueAt = dueAt
-    key.expiresAt = load.freshUntil + offsetMs
+    key.expiresAt = fill.expiresAt
     if (dueAt <= this.now) return
     resolve(this.#alerts, key)
     if (isNew && this.#keys.get(key.target.key) === key) this.#rounds.refreshed(key)
@@ -252,10 +239,6 @@ export class Queued implements Made {
       if (!isHeld) this.#lookout.overdue(this.#keys.values())
       this.#tickLater()
     })
-  }
-
-  #isOwn(token: string): boolean {
-    return token.startsWith(this.#hands.ownTokens)
   }
 
   #random(): number {

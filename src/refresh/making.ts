@@ -8,6 +8,7 @@ import { refreshAhead } from '../cache/scheduled.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { dueAfter } from '../core/schedule.ts'
 import { failed, resolve, type AlertsOf } from './alerts.ts'
+import { fillOf, type Fill } from './fills.ts'
 import type { Listing } from './listing.ts'
 import type { Hands, Plan } from './plan.ts'
 import type { Rounds } from './rounds.ts'
@@ -17,15 +18,6 @@ import { retryMs, type Upkeep } from './upkeep.ts'
 const settleMs = 50
 /** There was no room for its load in this process: nobody asks for one again before. */
 const overloadMs = 1_000
-
-/** A load, by the store's clock. */
-export interface Filled {
-  readonly stamp: string
-  readonly startedAt: number
-  readonly storedAt: number
-  readonly expiresAt: number
-  readonly isOwn: boolean
-}
 
 export interface MakingOptions {
   readonly hands: Hands
@@ -60,7 +52,7 @@ export class Making {
       const isFresh = engine.clock.now() < entry.freshUntil
       if (found !== undefined) return isFresh && entry.startedAt >= found.since
       if (entry.uncacheable !== undefined || asked !== undefined) return isFresh
-      return this.#dueAfter(key, this.filledBy(entry, false)) > now
+      return this.#dueAfter(key, fillOf(engine, entry)) > now
     }
     const how = { isGoodEnough, backoffMs, mayGoAlone: key.isStranded || found !== undefined }
     const done = await refreshAhead(engine, target, { ...how, found })
@@ -81,9 +73,9 @@ export class Making {
       const { entry } = done.type === 'found' ? done : done.answer
       const isOwn = done.type === 'answered' && done.answer.outcome === 'loaded'
       key.tags = entry.tags
-      const by = this.filledBy(entry, isOwn || (done.type === 'found' && key.isOwn))
-      this.filled(key, by)
-      if (isOwn && this.isAlone(key)) key.aloneUntil = this.#dueAfter(key, by)
+      const fill = fillOf(engine, entry)
+      this.filled(key, fill, isOwn || (done.type === 'found' && key.isOwn))
+      if (isOwn && this.isAlone(key)) key.aloneUntil = this.#dueAfter(key, fill)
     }
     if (!listing.isListed(key)) {
       // Or when it may be tried again.
@@ -96,30 +88,19 @@ export class Making {
     } else plan.next(key)
   }
 
-  filled(key: Upkeep, by: Filled): void {
+  filled(key: Upkeep, fill: Fill, isOwn: boolean): void {
     const { plan, alerts, rounds, listing } = this.#options
-    if (by.isOwn && key.expiresAt === undefined && key.changes === 0) key.first = by.stamp
-    const dueAt = this.#dueAfter(key, by)
+    if (isOwn && key.expiresAt === undefined && key.changes === 0) key.first = fill.stamp
+    const dueAt = this.#dueAfter(key, fill)
     if (dueAt < key.dueAt) return
     const isNew = dueAt > key.dueAt
     key.dueAt = dueAt
-    key.expiresAt = by.expiresAt
-    key.isOwn = by.isOwn
+    key.expiresAt = fill.expiresAt
+    key.isOwn = isOwn
     if (dueAt <= plan.now) return
     resolve(alerts, key)
     if (isNew && listing.isListed(key)) rounds.refreshed(key)
     if (typeof key.place === 'object' && !key.isAsked) plan.next(key)
-  }
-
-  filledBy(entry: Entry, isOwn: boolean): Filled {
-    const { offsetMs } = this.#options.hands.engine.hearing
-    return {
-      stamp: entry.stamp,
-      startedAt: entry.startedAt + offsetMs,
-      storedAt: entry.storedAt + offsetMs,
-      expiresAt: entry.freshUntil + offsetMs,
-      isOwn,
-    }
   }
 
   /** What there was of it is of no use any more: made anew before somebody asks. */
@@ -144,10 +125,10 @@ export class Making {
   }
 
   /** What was made as the first of all is no reason to leave out the turn that follows. */
-  #dueAfter(key: Upkeep, by: Filled): number {
+  #dueAfter(key: Upkeep, fill: Fill): number {
     const { schedule } = this.#options.rules
-    const gapMs = by.stamp === key.first ? 0 : schedule.leastGapMs
-    return dueAfter(schedule, key.share, by, gapMs)
+    const gapMs = fill.stamp === key.first ? 0 : schedule.leastGapMs
+    return dueAfter(schedule, key.share, fill, gapMs)
   }
 
   #soon(key: Upkeep): void {

@@ -9,6 +9,7 @@ import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import type { Label } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { failed, lateOf, watch, type AlertsOf, type Late } from './alerts.ts'
+import { heardFill } from './fills.ts'
 import { Listing } from './listing.ts'
 import { Making } from './making.ts'
 import { fetchNewer } from './newer.ts'
@@ -83,7 +84,7 @@ export class Precomputed {
     switch (message.type) {
       case 'published':
       case 'written':
-        return this.#filled(key, id, isOwn)
+        return this.#making.filled(key, heardFill(engine, key, id), isOwn)
       case 'failed':
         if (isOwn) return
         key.retryAt = this.#plan.now + message.backoffMs
@@ -131,22 +132,6 @@ export class Precomputed {
     const yields = isGone && key.isOwn && now < key.dueAt && this.#plan.isShared(key)
     const yieldMs = yields ? Math.min(mostYieldMs, periodMs / 20) : 0
     this.#plan.hasten(key, yieldMs + this.#random() * spreadMs)
-  }
-
-  /** Somebody has stored a value: how old it is tells memory, where it has it. */
-  #filled(key: Upkeep, stamp: string, isOwn: boolean): void {
-    const held = this.#hands.engine.memory?.get(key.target.key)
-    if (held?.stamp === stamp) return this.#making.filled(key, this.#making.filledBy(held, isOwn))
-    const { now } = this.#plan
-    // When its load began is not told: when it was due, most likely.
-    const dueAt = Math.max(key.dueAt, now - this.#rules.schedule.periodMs)
-    this.#making.filled(key, {
-      stamp,
-      startedAt: Math.min(now, dueAt),
-      storedAt: now,
-      expiresAt: now + key.target.source.rules.ttlMs,
-      isOwn,
-    })
   }
 
   #watchLater(): void {

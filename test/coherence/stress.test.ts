@@ -3,24 +3,20 @@
 // holds an old value. The same run with the fence taken out must find some: the test of the test.
 
 import { randomInt } from 'node:crypto'
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
-import { Member } from '../support/herd.ts'
+import { startWorker, type WorkerProcess } from '../support/worker-process.ts'
 
-const program = fileURLToPath(new URL('../workers/stress.mjs', import.meta.url))
 const processes = 3
 const shape = { caches: 2, keys: 24, leaseMs: 10, readers: 12, loadMs: 40 }
 const keys = Array.from({ length: shape.keys }, (_, key) => key)
 
 let server: RedisServer
 let ledger: Redis
-let members: Member[] = []
+let members: WorkerProcess[] = []
 
 beforeEach(async () => {
   server = await startRedisServer()
@@ -48,9 +44,7 @@ async function gather(fence: boolean): Promise<void> {
   members = await Promise.all(
     Array.from({ length: processes }, async (_, n) => {
       const options = { url: server.url, seed: seed + n * 7_919, fence, ...shape }
-      const child = fork(program, [JSON.stringify(options)])
-      await once(child, 'message')
-      return new Member(child)
+      return startWorker('stress.mjs', options)
     }),
   )
 }

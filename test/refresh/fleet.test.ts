@@ -2,13 +2,11 @@
 // that makes most is killed, and when Redis is killed and comes back empty. How soon callers are
 // answered, and more processes for longer: `npm run bench -- ahead`.
 
-import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sleep } from '../support/open-session.ts'
+import { startWorker, type WorkerProcess } from '../support/worker-process.ts'
 
-const worker = fileURLToPath(new URL('../workers/ahead.mjs', import.meta.url))
 const ids = Array.from({ length: 12 }, (_, n) => `k${n}`)
 // Long enough that a busy machine loses no lease, a third of it.
 const everyMs = 2_400
@@ -22,50 +20,33 @@ interface Load {
 
 const loads: Load[] = []
 let server: RedisServer
-let fleet: { readonly child: ChildProcess; get(id: string): Promise<string> }[]
+let fleet: WorkerProcess[]
+let alive: WorkerProcess[]
 
 beforeAll(async () => {
   server = await startRedisServer()
   fleet = await Promise.all([0, 1, 2, 3].map(start))
+  alive = fleet
 })
 afterAll(async () => {
-  for (const { child } of fleet) child.kill('SIGKILL')
+  for (const worker of fleet) worker.signal('SIGKILL')
   await server.stop()
 })
 
-async function start(by: number) {
+function start(by: number): Promise<WorkerProcess> {
   const { connection } = server
   const plan = { connection, every: everyMs, ttl: 3 * everyMs, ids, loadMs: 30 }
-  const child = fork(worker, [JSON.stringify(plan)], { stdio: ['ignore', 2, 2, 'ipc'] })
-  const asked = new Map<number, (outcome: string) => void>()
-  await new Promise<void>((resolve) => {
-    child.on('message', (told: { ready?: true; load?: Load; n?: number; outcome?: string }) => {
-      if (told.ready) resolve()
-      else if (told.load) loads.push({ ...told.load, by })
-      else asked.get(told.n!)?.(told.outcome!)
-    })
+  return startWorker('ahead.mjs', plan, (told) => {
+    if (told.type === 'loading') loads.push({ ...(told as unknown as Load), by })
   })
-  // Whom nobody answers any more is no finding.
-  child.once('exit', () => asked.forEach((resolve) => resolve('killed')))
-  let n = 0
-  const get = (id: string): Promise<string> =>
-    new Promise((resolve) => {
-      asked.set(++n, resolve)
-      if (child.connected) child.send({ n, id })
-      else resolve('killed')
-    })
-  return { child, get }
 }
 
 /** Asks everybody for everything, all the time. */
 async function ask(ms: number, outcomes = new Map<string, number>()): Promise<Map<string, number>> {
   const until = Date.now() + ms
   while (Date.now() < until) {
-    const alive = fleet.filter(({ child }) => child.connected)
-    const answers = alive.flatMap(({ get }) => ids.map(get))
-    for (const outcome of await Promise.all(answers)) {
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    }
+    const answers = await Promise.all(alive.map((one) => one.call<string[]>('ask', { ids })))
+    for (const outcome of answers.flat()) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     await sleep(50)
   }
   return outcomes
@@ -86,12 +67,11 @@ it('each value is made once per period, by the background alone', async () => {
 
 it('T079 T081 the process that makes most of them is killed: all are made again within two periods', async () => {
   const made = fleet.map((_, n) => loads.filter(({ by }) => by === n).length)
-  const { child } = fleet[made.indexOf(Math.max(...made))]!
+  const killed = fleet[made.indexOf(Math.max(...made))]!
+  alive = fleet.filter((one) => one !== killed)
   const from = Date.now()
-  child.kill('SIGKILL')
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  await killed.kill()
   const outcomes = await ask(everyMs * 2.2)
-  await ended
   const of = since(from)
   const isLate = (first: Load | undefined): boolean => !(first && first.at - from < 2 * everyMs)
   expect(ids.filter((id) => isLate(of(id)[0]))).toEqual([])

@@ -1,11 +1,7 @@
 // Starts processes that capture (test/workers/postgres-changes.mjs) and speaks with them.
 
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Health } from '../../src/index.ts'
-
-const program = fileURLToPath(new URL('../workers/postgres-changes.mjs', import.meta.url))
+import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 export interface ChangesPlan {
   readonly redis: string
@@ -25,48 +21,29 @@ export interface Found {
 }
 
 export class ChangesProcess {
-  readonly #child: ChildProcess
-  readonly #open = new Map<number, (message: { result?: unknown; error?: string }) => void>()
-  #sent = 0
-  state = 'connecting'
+  readonly #worker: WorkerProcess
+  readonly #seen: { state: string }
 
-  private constructor(child: ChildProcess) {
-    this.#child = child
-    child.on('message', (message: { type: string; id: number; state: string }) => {
-      if (message.type === 'state') this.state = message.state
-      if (message.type === 'done') this.#open.get(message.id)?.(message as never)
-    })
-    child.once('exit', () => {
-      this.state = 'dead'
-      for (const end of this.#open.values()) end({ error: 'the process has ended' })
-    })
+  private constructor(worker: WorkerProcess, seen: { state: string }) {
+    this.#worker = worker
+    this.#seen = seen
   }
 
   static async start(plan: ChangesPlan): Promise<ChangesProcess> {
-    const child = fork(program, [JSON.stringify(plan)], {
-      execArgv: ['--unhandled-rejections=strict'],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    const seen = { state: 'connecting' }
+    const worker = await startWorker('postgres-changes.mjs', plan, (told) => {
+      if (told.type === 'state') seen.state = told['state'] as string
+      if (told.type === 'exit') seen.state = 'dead'
     })
-    const process = new ChangesProcess(child)
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', () => reject(new Error('the process has ended')))
-      child.on('message', ({ type }: { type: string }) => {
-        if (type === 'ready') resolve()
-      })
-    })
-    return process
+    return new ChangesProcess(worker, seen)
+  }
+
+  get state(): string {
+    return this.#seen.state
   }
 
   call<T>(command: string, args: object = {}): Promise<T> {
-    const id = ++this.#sent
-    return new Promise<T>((resolve, reject) => {
-      this.#open.set(id, ({ result, error }) => {
-        this.#open.delete(id)
-        if (error === undefined) resolve(result as T)
-        else reject(new Error(`${command}: ${error}`))
-      })
-      this.#child.send({ id, command, ...args })
-    })
+    return this.#worker.call(command, args)
   }
 
   health(): Promise<Health> {
@@ -74,15 +51,10 @@ export class ChangesProcess {
   }
 
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child.kill(name)
+    this.#worker.signal(name)
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const gone = once(this.#child, 'exit')
-    if (this.#child.connected) this.call('close').catch(() => {})
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
-    await gone
-    clearTimeout(timer)
+    await this.#worker.stop()
   }
 }

@@ -1,11 +1,7 @@
 // Starts processes of test/workers/bullmq.mjs, speaks with them, and reads what their loaders wrote.
 
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
-
-const program = fileURLToPath(new URL('../workers/bullmq.mjs', import.meta.url))
+import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 export interface FleetOptions {
   readonly port: number
@@ -35,81 +31,58 @@ export interface Told {
 }
 
 export class QueueProcess {
-  readonly #child: ChildProcess
-  readonly #open = new Map<number, (message: { result?: unknown; error?: string }) => void>()
-  readonly loads: { readonly arg: string; readonly run: number }[] = []
+  readonly #worker: WorkerProcess
+  readonly loads: { readonly arg: string; readonly run: number }[]
   onLoading: ((arg: string) => void) | undefined
-  #sent = 0
 
-  constructor(child: ChildProcess) {
-    this.#child = child
-    child.on('message', (message: { type: string; id: number; arg: string; run: number }) => {
-      if (message.type === 'loading') {
-        this.loads.push(message)
-        this.onLoading?.(message.arg)
-      }
-      if (message.type === 'done') this.#open.get(message.id)?.(message as never)
+  private constructor(worker: WorkerProcess, loads: QueueProcess['loads']) {
+    this.#worker = worker
+    this.loads = loads
+  }
+
+  static async start(options: FleetOptions): Promise<QueueProcess> {
+    const loads: QueueProcess['loads'] = []
+    let one: QueueProcess | undefined
+    const worker = await startWorker('bullmq.mjs', options, (told) => {
+      if (told.type !== 'loading') return
+      loads.push(told as never)
+      one?.onLoading?.(told['arg'] as string)
     })
+    one = new QueueProcess(worker, loads)
+    return one
   }
 
   get pid(): number {
-    return this.#child.pid!
+    return this.#worker.pid
   }
 
   call<T>(command: string, args: object = {}): Promise<T> {
-    const id = ++this.#sent
-    return new Promise<T>((resolve, reject) => {
-      this.#open.set(id, ({ result, error }) => {
-        this.#open.delete(id)
-        if (error === undefined) resolve(result as T)
-        else reject(new Error(error))
-      })
-      this.#child.send({ id, command, ...args })
-    })
+    return this.#worker.call(command, args)
   }
 
   events(): Promise<Told[]> {
     return this.call('events')
   }
 
-  async kill(): Promise<void> {
-    const gone = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await gone
+  kill(): Promise<void> {
+    return this.#worker.kill()
   }
 
   /** Its exit code, or the signal that ended it. */
-  async stop(): Promise<number | string | null> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
-      return this.#child.exitCode ?? this.#child.signalCode
-    }
-    const gone = once(this.#child, 'exit')
-    if (this.#child.connected) this.call('close').catch(() => {})
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
-    const [code, signal] = (await gone) as [number | null, string | null]
-    clearTimeout(timer)
-    return code ?? signal
+  stop(): Promise<number | string | null> {
+    return this.#worker.stop()
   }
 }
 
 const running = new Set<QueueProcess>()
 
 export async function startProcesses(size: number, options: FleetOptions): Promise<QueueProcess[]> {
-  const children = Array.from({ length: size }, () =>
-    fork(program, [JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
-  )
-  return Promise.all(
-    children.map(async (child) => {
-      const one = new QueueProcess(child)
-      running.add(one)
-      await new Promise<void>((resolve) => {
-        child.on('message', ({ type }: { type: string }) => {
-          if (type === 'ready') resolve()
-        })
-      })
-      return one
-    }),
-  )
+  const begun = Array.from({ length: size }, async () => {
+    const one = await QueueProcess.start(options)
+    running.add(one)
+    return one
+  })
+  return Promise.all(begun)
 }
 
 export async function stopProcesses(): Promise<void> {

@@ -3,6 +3,7 @@
 import { createCache } from 'breakwater'
 import { redisStore } from 'breakwater/ioredis'
 import { Redis } from 'ioredis'
+import { answer } from './answering.mjs'
 
 const { connection, every, ttl, ids, loadMs } = JSON.parse(process.argv[2])
 process.on('disconnect', () => process.exit())
@@ -12,16 +13,21 @@ const cache = createCache({ namespace: 'ahead', ttl, store: redisStore({ client 
 const item = cache.define({
   name: 'item',
   async load(id, { reason }) {
-    process.send({ load: { id, reason, at: Date.now() } })
+    process.send({ type: 'loading', id, reason, at: Date.now() })
     await new Promise((resolve) => setTimeout(resolve, loadMs))
     return { id, at: Date.now() }
   },
   precompute: { every, args: ids, onMiss: 'wait' },
 })
-process.on('message', ({ n, id }) => {
-  item.lookup(id).then(
-    (answer) => process.send({ n, ...answer }),
-    (error) => process.send({ n, outcome: `error: ${error.message}` }),
-  )
+answer({
+  ask: ({ ids: asked }) =>
+    Promise.all(
+      asked.map((id) =>
+        item.lookup(id).then(
+          ({ outcome }) => outcome,
+          (error) => `error: ${error.message}`,
+        ),
+      ),
+    ),
 })
-process.send({ ready: true })
+process.send({ type: 'ready' })

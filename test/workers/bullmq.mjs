@@ -5,6 +5,7 @@ import { createCache } from 'breakwater'
 import { bullmqPrecompute } from 'breakwater/bullmq'
 import { redisStore } from 'breakwater/ioredis'
 import { Redis } from 'ioredis'
+import { answer } from './answering.mjs'
 
 const {
   port,
@@ -94,12 +95,7 @@ const commands = {
   },
 }
 
-process.on('message', ({ id, command, ...args }) => {
-  Promise.resolve(commands[command](args)).then(
-    (result) => process.send({ type: 'done', id, result }),
-    (error) => process.send({ type: 'done', id, error: String(error?.stack ?? error) }),
-  )
-})
+answer(commands)
 while (cache.health().bus !== 'up') await sleep(5)
 await queue?.ready
 process.send({ type: 'ready' })

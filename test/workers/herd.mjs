@@ -4,6 +4,7 @@
 import { createCache } from 'breakwater'
 import { redisStore } from 'breakwater/ioredis'
 import { Redis } from 'ioredis'
+import { answer } from './answering.mjs'
 
 const { url, options, definition, loader } = JSON.parse(process.argv[2])
 const client = new Redis(url)
@@ -63,11 +64,6 @@ const commands = {
   },
 }
 
-process.on('message', ({ id, command, ...args }) => {
-  Promise.resolve(commands[command](args)).then(
-    (result) => process.send({ type: 'done', id, result }),
-    (error) => process.send({ type: 'done', id, error: String(error?.stack ?? error) }),
-  )
-})
+answer(commands)
 while (cache.health().bus !== 'up') await sleep(5)
 process.send({ type: 'ready' })

@@ -6,6 +6,7 @@ import { redisStore } from 'breakwater/ioredis'
 import { expire, invalidate, invalidateTags, onTable, postgresChanges } from 'breakwater/postgres'
 import { Redis } from 'ioredis'
 import pg from 'pg'
+import { answer } from './answering.mjs'
 
 const { redis, connection, mode, name, ids, readers, heartbeat } = JSON.parse(process.argv[2])
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -108,14 +109,7 @@ const commands = {
   },
 }
 
-process.on('message', ({ id, command, ...args }) => {
-  Promise.resolve()
-    .then(() => commands[command](args))
-    .then(
-      (result) => process.send({ type: 'done', id, result }),
-      (error) => process.send({ type: 'done', id, error: String(error?.stack ?? error) }),
-    )
-})
+answer(commands)
 await changes.start()
 while (cache.health().bus !== 'up') await sleep(5)
 process.send({ type: 'ready' })

@@ -6,6 +6,7 @@
 import { createCache } from 'breakwater'
 import { redisStore } from 'breakwater/ioredis'
 import { Redis } from 'ioredis'
+import { answer } from './answering.mjs'
 
 const {
   url,
@@ -187,14 +188,6 @@ const commands = {
   },
 }
 
-async function obey({ id, command, ...args }) {
-  try {
-    process.send({ type: 'done', id, result: await commands[command](args) })
-  } catch (error) {
-    process.send({ type: 'done', id, error: String(error?.stack ?? error) })
-  }
-}
-
-process.on('message', (message) => void obey(message))
+answer(commands)
 while (caches.some((cache) => cache.health().bus !== 'up')) await sleep(5)
 process.send({ type: 'ready' })
