@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Several servers that agree on who takes over, fleets of processes, queues with their deadlines, a
 // database that crashes: these tests mostly wait, and more of them run at once.
@@ -12,8 +13,33 @@ const waiting = [
   'test/refresh/fleet.test.ts',
 ]
 
+/** Of more than 45 s: begun first, else the last of them is waited for alone. */
+const longest = [
+  'sentinel/failover',
+  'sentinel/node-redis',
+  'cluster/lost-shard',
+  'cluster/lost-shard-node-redis',
+  'cluster/outage',
+  'cluster/cut-link',
+  'postgres/gaps',
+  'herd/one-load',
+  'redis/store-conformance',
+  'faults/leaks',
+].map((name) => `/test/${name}.test.ts`)
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((name) => moduleId.endsWith(name))
+      return at < 0 ? longest.length : at
+    }
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,
@@ -35,7 +61,7 @@ export default defineConfig({
         test: {
           name: 'waiting',
           include: waiting,
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },
       },

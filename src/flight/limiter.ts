@@ -1,7 +1,8 @@
 /**
  * How many loads run at once in this process, and how long one more may queue: losing the cache
  * must never hand its herd to the source. Who waits for a load goes before a refresh in the
- * background, for which a quarter of the places is out of reach.
+ * background, for which a quarter of the places is out of reach; where callers never cease to wait,
+ * it has one place in seventeen.
  *
  * A load that was given up at its deadline and still runs leaves its place, and is counted as
  * abandoned; as many abandoned as there were places at first, and nothing more is started until some
@@ -67,6 +68,8 @@ interface Turn {
 }
 
 const shareOfBackground = 3 / 4
+/** So many callers in a row: then one of the background, which would else never have its turn. */
+const mostCallersBefore = 16
 
 export class Limiter {
   readonly queueMs: number
@@ -81,6 +84,7 @@ export class Limiter {
   readonly #forgetting = new Set<() => void>()
   #running = 0
   #runningInBackground = 0
+  #callersSince = 0
   #abandoned = 0
 
   constructor({ clock, queueMs, places, rate, onLimit }: LimiterOptions) {
@@ -159,7 +163,8 @@ export class Limiter {
   next(): void {
     const now = this.#clock.now()
     for (;;) {
-      const isBackground = this.#callers.size === 0
+      const isOwed = this.#callersSince >= mostCallersBefore && this.#background.size > 0
+      const isBackground = this.#callers.size === 0 || (isOwed && this.#hasRoom(true))
       const turn = (isBackground ? this.#background : this.#callers).next(now)
       if (turn === undefined) return this.#rate?.rest()
       if (!this.#hasRoom(isBackground)) return
@@ -167,6 +172,7 @@ export class Limiter {
         // No more than can be used: what lies here nobody else has.
         return this.#rate.want(Math.min(this.queued, this.#places.limit - this.#running))
       }
+      this.#callersSince = isBackground ? 0 : this.#callersSince + 1
       turn.admit(this.#take(isBackground))
     }
   }

@@ -59,10 +59,10 @@ export class Crew {
     const { limiter } = this.#engine
     const room = Math.max(1, Math.min(most, Math.floor(limiter.limit / 2)))
     while (this.#running < room && !this.#pauses) {
-      const isHeld = limiter.queued > 0
+      // Callers queue for a load of their own: what is only due goes one by one, and not never.
+      const isHeld = limiter.queued > 0 && this.#running > 0
       const [job] = this.#asked.size > 0 || isHeld ? this.#asked : this.#due
       if (job === undefined) {
-        // Callers queue for a load of their own: what is only due can wait.
         if (isHeld && this.#due.size > 0) this.#nextLater()
         return
       }
