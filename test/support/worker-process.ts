@@ -35,7 +35,7 @@ export class WorkerProcess {
 
   call<T>(command: string, args: object = {}): Promise<T> {
     const id = ++this.#sent
-    return new Promise<T>((resolve, reject) => {
+    const answer = new Promise<T>((resolve, reject) => {
       const end = ({ result, error }: Answer): void => {
         this.#open.delete(id)
         if (error === undefined) resolve(result as T)
@@ -44,6 +44,9 @@ export class WorkerProcess {
       this.#open.set(id, { command, end })
       this.#child.send({ id, command, ...args })
     })
+    // Who kills a process need not care for what it was asked.
+    answer.catch(() => {})
+    return answer
   }
 
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
