@@ -61,7 +61,7 @@ export default defineConfig({
         test: {
           name: 'waiting',
           include: waiting,
-          maxWorkers: 6,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
