@@ -203,7 +203,7 @@ describe('a list', () => {
     })
     await queue().ready
     await expect.poll(() => item.peek('b'), { timeout: 4_000 }).toMatchObject({ value: 'b' })
-    await sleep(2_000)
+    await sleep(3_000)
     expect(await item.peek('a')).toMatchObject({ state: 'fresh' })
     expect(told.find(({ event }) => event === 'callbackFailed')).toMatchObject({
       callback: 'precompute.args',
@@ -221,7 +221,7 @@ describe('a list', () => {
     await queue().ready
     await expect.poll(() => item.peek('a')).toMatchObject({ state: 'fresh' })
     list = ['b']
-    await expect.poll(() => item.peek('b'), { timeout: 2_000 }).toMatchObject({ state: 'fresh' })
+    await expect.poll(() => item.peek('b'), { timeout: 3_000 }).toMatchObject({ state: 'fresh' })
   })
 
   it('of 2,000 keys is made within one period, and leaves little behind', async () => {
