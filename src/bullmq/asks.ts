@@ -8,12 +8,10 @@ import { callbackFailed } from '../cache/failure.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import { shareOf } from '../core/schedule.ts'
 import { encodeArg, priorities, refreshName, type RefreshData, type Turn } from './job-data.ts'
+import { Quiet } from '../refresh/quiet.ts'
 import type { Upkeep } from '../refresh/upkeep.ts'
 import type { NewJob, QueueLink } from './queue-link.ts'
 
-/** A key is not asked for again before. */
-const quietMs = 100
-const mostRemembered = 10_000
 const perSlice = 500
 /** An ask is of use as long as somebody may wait for it. */
 const leastUseMs = 60_000
@@ -22,7 +20,7 @@ export class Asks {
   readonly #engine: Engine
   readonly #link: QueueLink
   readonly #attempts: number | undefined
-  readonly #askedAt = new Map<string, number>()
+  readonly #quiet = new Quiet()
 
   constructor(engine: Engine, link: QueueLink, attempts: number | undefined) {
     this.#engine = engine
@@ -37,11 +35,7 @@ export class Asks {
   /** Somebody waits for it. `otherwise`: the queue has not taken it. */
   ask(definition: AheadDefinition, target: Target, otherwise: () => void): void {
     const { key } = target
-    const now = this.#engine.clock.now()
-    const askedAt = this.#askedAt.get(key)
-    if (askedAt !== undefined && now < askedAt + quietMs) return
-    if (this.#askedAt.size >= mostRemembered) this.#askedAt.clear()
-    this.#askedAt.set(key, now)
+    if (!this.#quiet.ends(key, this.#engine.clock.now())) return
     if (!this.#link.isUp) return otherwise()
     const { schedule } = rulesOf(definition)
     const until = this.#storeNow() + Math.max(leastUseMs, schedule.periodMs)

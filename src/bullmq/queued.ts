@@ -45,8 +45,8 @@ export class Queued implements Made {
     this.#makeHere = how.makeHere
     const { schedule, alerts } = rulesOf(definition)
     this.#time = new Plan(hands, schedule, (byMs) => {
-      const excusedUntil = byMs > 0 ? this.now + schedule.periodMs / 4 : -Infinity
-      for (const key of this.#keys.values()) correct(key, byMs, excusedUntil)
+      const { periodMs } = schedule
+      for (const key of this.#keys.values()) correct(key, byMs, { now: this.now, periodMs })
     })
     this.#rounds = new Rounds(hands.engine, definition.source.name)
     this.#lookout = new Lookout({

@@ -8,6 +8,7 @@ import { mayAsk, type Engine, type Target } from '../cache/engine.ts'
 import { heldIn } from '../cache/keep.ts'
 import { refreshAhead, type Refreshed } from '../cache/scheduled.ts'
 import { messageOf } from '../core/errors.ts'
+import { countsUntil } from '../core/schedule.ts'
 import type { Hands } from '../refresh/plan.ts'
 import { newUpkeep, retryMs, type Upkeep } from '../refresh/upkeep.ts'
 import { rulesOf } from './asks.ts'
@@ -53,9 +54,7 @@ export async function refreshOnce(hands: Hands, work: RefreshWork): Promise<Refr
     if (entry.uncacheable !== undefined || turn === null) {
       return engine.clock.now() < entry.freshUntil
     }
-    // As core/schedule.ts has it: what was loaded since the turn, or began shortly before.
-    const from = Math.max(entry.startedAt + turn.gapMs, entry.storedAt)
-    return from + engine.hearing.offsetMs >= turn.at
+    return countsUntil(entry, turn.gapMs) + engine.hearing.offsetMs >= turn.at
   }
   if (turn === null) await forgetLost(engine, target)
   // For so long nobody tries. It is told while BullMQ counts already, and must be over by then.

@@ -46,6 +46,15 @@ export function shareOf(key: string): number {
   return (hashOf(key) >>> 0) / 0x1_0000_0000
 }
 
+/** A turn at this instant or before is done with by this load. */
+export function countsUntil(
+  load: { readonly startedAt: number; readonly storedAt: number },
+  leastGapMs: number,
+): number {
+  // A period that began while it was being loaded has been missed.
+  return Math.max(load.startedAt + leastGapMs, load.storedAt)
+}
+
 /** When a value is due to be made anew, whose load began and ended then. */
 export function dueAfter(
   schedule: Schedule,
@@ -53,8 +62,6 @@ export function dueAfter(
   load: { readonly startedAt: number; readonly storedAt: number },
   leastGapMs = schedule.leastGapMs,
 ): number {
-  // A period that began while it was being loaded has been missed.
-  const from = Math.max(load.startedAt + leastGapMs, load.storedAt)
   const shift = share * schedule.spreadMs
-  return schedule.periodAt(from - shift).end + shift
+  return schedule.periodAt(countsUntil(load, leastGapMs) - shift).end + shift
 }

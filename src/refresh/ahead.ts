@@ -128,7 +128,7 @@ class RefreshAhead implements Ahead, Companion {
   }
 
   heed(message: BusMessage): void {
-    if (this.#byPrefix.size === 0 || message.type === 'beat' || message.type === 'bumped') return
+    if (message.type === 'beat' || message.type === 'bumped') return
     this.#of(message.key)?.heed(message)
   }
 
@@ -145,6 +145,8 @@ class RefreshAhead implements Ahead, Companion {
 
   /** By what its key begins with, which is `r:`, the name, and a colon. */
   #of(key: string): Made | undefined {
+    // At every change and message, and most caches make nothing ahead.
+    if (this.#byPrefix.size === 0) return undefined
     const end = key.indexOf(':', 2)
     return this.#byPrefix.get(key.slice(0, end + 1))
   }

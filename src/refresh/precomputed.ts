@@ -146,9 +146,9 @@ export class Precomputed {
   }
 
   #corrected(byMs: number): void {
-    const excusedUntil = byMs > 0 ? this.#plan.now + this.#rules.schedule.periodMs / 4 : -Infinity
+    const { periodMs } = this.#rules.schedule
     for (const key of this.#listing.all()) {
-      correct(key, byMs, excusedUntil)
+      correct(key, byMs, { now: this.#plan.now, periodMs })
       const isPlanned = typeof key.place === 'object' && !key.isAsked
       if (isPlanned && this.#listing.isListed(key)) this.#plan.next(key)
     }

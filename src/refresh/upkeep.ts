@@ -87,7 +87,12 @@ export function newUpkeep(
  * The clock that its instants are of was corrected. Set back, they would lie far ahead, and it would
  * not be made until that clock has come there; set forward, it is overdue, and that is no one's fault.
  */
-export function correct(key: Upkeep, byMs: number, excusedUntil: number): void {
+export function correct(
+  key: Upkeep,
+  byMs: number,
+  { now, periodMs }: { readonly now: number; readonly periodMs: number },
+): void {
+  const excusedUntil = byMs > 0 ? now + periodMs / 4 : -Infinity
   key.excusedUntil = Math.max(key.excusedUntil + Math.min(byMs, 0), excusedUntil)
   if (byMs > 0) return
   key.dueAt += byMs
