@@ -13,6 +13,8 @@ import { rulesOf, type Asks } from './asks.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
 const settleMs = 50
+/** A job that had just ended when the change came was still taken for one under way: looked at again. */
+const crossedMs = 300
 /** How often the queue is asked for while it owes something. */
 const owedMs = 100
 const perLook = 100
@@ -55,6 +57,10 @@ export class Lookout {
       const changed = [...this.#changed]
       this.#changed.clear()
       void this.look(changed)
+      time.at(time.now + crossedMs, () => {
+        const due = changed.filter((key) => this.#isForQueue(key))
+        if (due.length > 0) void this.look(due)
+      })
     })
   }
 

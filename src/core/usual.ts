@@ -9,6 +9,8 @@ const usualMs = 30_000
 const usualOfOursMs = 300_000
 const usualFailureMs = 60_000
 const tooSlow = 2
+/** What the event loop's turns and a busy processor add to the quickest load: of them, a source knows nothing. */
+const ownNoiseMs = 5
 const tooManyFailures = 0.25
 
 export class Usual {
@@ -30,7 +32,7 @@ export class Usual {
       const isSlower = this.#recentMs > this.#usualMs
       const over = mayBeOurs && isSlower ? usualOfOursMs : usualMs
       this.#usualMs += (this.#recentMs - this.#usualMs) * share(past, over)
-      return this.#recentMs > tooSlow * this.#usualMs
+      return this.#recentMs > Math.max(tooSlow * this.#usualMs, this.#usualMs + ownNoiseMs)
     }
     this.#usualMs += (ms - this.#usualMs) / this.#loads
     // Of loads that began together the quick ones are the first to end.

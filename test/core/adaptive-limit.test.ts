@@ -130,6 +130,20 @@ describe('the adaptive limit', () => {
     expect(last(limits, 30).reduce((sum, one) => sum + one) / 30).toBeGreaterThan(200)
   })
 
+  // Seen in CI: on a starved machine the limit of a loader that answers at once fell to the least.
+  it('nor are milliseconds that a busy processor adds to what answers at once', () => {
+    const limit = new AdaptiveLimit(bounds)
+    const draw = random(3)
+    let least = 64
+    for (let n = 0; n < 5_000; n++) {
+      const now = n * 4
+      const ms = n < 100 || draw() > 0.3 ? 0.02 : draw() * 20
+      limit.ended({ name: 'a', startedAt: now - ms, now, how: 'answered', running: 16 })
+      least = Math.min(least, limit.limit)
+    }
+    expect(least).toBe(64)
+  })
+
   it('falls on timeouts, and when far more than usual fail', () => {
     for (const how of ['timedOut', 'failed'] as const) {
       const limit = new AdaptiveLimit(bounds)
