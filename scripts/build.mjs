@@ -1,6 +1,6 @@
-// Builds with plain tsc what is missing or stale: the library (dist/) and the private workspaces
-// (rig/, soak/, lab/, bench/, each into its own dist/), in the order in which they import each other.
-// `node scripts/build.mjs [--force] [library|rig|soak|lab|bench …]`; without names: all that have sources.
+// Builds with plain tsc what is missing or stale: the library (dist/) and the workspaces
+// (cli/, rig/, soak/, lab/, bench/, each into its own dist/), in the order in which they import each other.
+// `node scripts/build.mjs [--force] [library|cli|rig|soak|lab|bench …]`; without names: all that have sources.
 // Output whose source has gone is removed afterwards, so that dist/ is never missing in between.
 
 import { spawnSync } from 'node:child_process'
@@ -28,6 +28,7 @@ const projects = [
     again: withoutComments,
   },
   { name: 'rig', folder: 'rig', config: 'rig/tsconfig.json', needs: [] },
+  { name: 'cli', folder: 'cli', config: 'cli/tsconfig.json', needs: ['library'] },
   { name: 'lab', folder: 'lab', config: 'lab/tsconfig.json', needs: ['library', 'rig'] },
   { name: 'soak', folder: 'soak', config: 'soak/tsconfig.json', needs: ['library', 'rig'] },
   { name: 'bench', folder: 'bench', config: 'bench/tsconfig.json', needs: ['library', 'rig'] },

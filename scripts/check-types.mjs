@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-const workspaces = ['rig', 'soak', 'lab', 'bench'].filter((name) =>
+const workspaces = ['cli', 'rig', 'soak', 'lab', 'bench'].filter((name) =>
   existsSync(join(root, name, 'src')),
 )
 

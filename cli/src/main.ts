@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// The command `breakwater`. What each subcommand does is in a folder of its own.
+
+import { Command } from 'commander'
+
+const program = new Command('breakwater').description(
+  'look into a breakwater cache, change it, check its Redis, and work out what a cache would do',
+)
+
+await program.parseAsync()
