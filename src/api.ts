@@ -3,7 +3,13 @@
  * words here by a test.
  */
 import type { BreakwaterError } from './core/errors.ts'
-import type { CacheEvents, ChangesHealth, Counters, RefreshAlert } from './core/events.ts'
+import type {
+  CacheEvents,
+  ChangesHealth,
+  Counters,
+  LoadReason,
+  RefreshAlert,
+} from './core/events.ts'
 import type { Mode } from './core/modes.ts'
 import type { Clock, Codec, Guard, Store } from './ports.ts'
 
@@ -75,6 +81,18 @@ export interface EntryDefaults<Value = any> extends Opt<{
    * it. Default `'normal'`.
    */
   mode: Mode | (() => Mode | undefined)
+  /**
+   * Looks again at this share of the hits: the loader runs once more, aside (`ctx.reason` is
+   * `'verify'`), and what it gives is compared, by `equal` or in depth. Told by the event `verified`
+   * and by counters. At most `perSecond` of each definition in each process (default 1), one at a
+   * time, and none while loads queue. Default `false`.
+   */
+  verify:
+    | number
+    | (Opt<{ perSecond: number; equal: (served: Value, loaded: Value) => boolean }> & {
+        sample: number
+      })
+    | false
 }> {}
 
 export interface CacheOptions
@@ -243,7 +261,8 @@ export interface LoadContext<Value = unknown, Meta = unknown> extends EntryConte
   readonly signal: AbortSignal
   /** Milliseconds since 1970 at which this load is given up. */
   readonly deadline: number
-  readonly reason: 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'
+  /** `'verify'`: only to see whether what was served is still what the source has. */
+  readonly reason: LoadReason
   /** Present after expiry and `expire`, absent after any invalidation. */
   readonly previous: { value: Value; storedAt: number; meta: Meta } | undefined
   /** `return ctx.notModified()`: renews the previous value. Throws `NO_PREVIOUS` when nothing is there to renew. */
@@ -331,6 +350,7 @@ export interface Resource<Arg, Value> extends Addressed<Arg> {
 }
 
 export interface Cache extends Addressed<string>, AsyncDisposable {
+  readonly namespace: string
   define<Arg, Value>(definition: Definition<Arg, Value>): Resource<Keyed<Arg>, Value>
   /** One-off: the same engine for a key and a loader given at the call. */
   getOrLoad<Value>(
@@ -366,7 +386,14 @@ export interface Health {
   status: 'ok' | 'degraded' | 'closed'
   store: 'none' | 'up' | 'down'
   bus: 'none' | 'up' | 'silent'
+  /** Masters that the breaker keeps calls from now; without a cluster there is one. */
+  breakersOpen: number
+  /** In this process. */
   loads: { running: number; queued: number }
+  /** So many loads may run at once now; given up at their deadline, and still running. */
+  limit: { concurrency: number; abandoned: number }
+  /** The in-process tier; `evicted`: dropped for want of room since the start. Without one, zeros. */
+  memory: { entries: number; bytes: number; evicted: number }
   /** Entries that missed their precompute. */
   late: readonly { name: string; key: string; expiresAt: number }[]
   /** Captures of a database's changes (`breakwater/postgres`). */

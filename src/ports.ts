@@ -375,6 +375,10 @@ export type BusMessage =
 export interface Memory<E> {
   /** Counts what was put in, and what was dropped: unchanged, `get` would give what it gave before. */
   readonly changes: number
+  readonly entries: number
+  readonly bytes: number
+  /** Dropped for want of room. */
+  readonly evicted: number
   /** Makes it the last to be dropped. */
   get(key: string): E | undefined
   /** Bigger than the whole tier: not kept. */

@@ -4,6 +4,7 @@
  */
 import { decide } from '../core/decide.ts'
 import type { Label } from '../core/labels.ts'
+import type { Token } from '../ports.ts'
 import type { Answer, Engine, Flying, Work } from './engine.ts'
 import { Entry } from './entry.ts'
 import { lookUpTags } from './tag-changes.ts'
@@ -14,6 +15,8 @@ export interface Got {
   readonly unpacked: Unpacked | Unread | Promise<Unpacked | Unread>
   readonly trust: number
   readonly waitedAt: number | undefined
+  /** Who was waited for. */
+  readonly holder?: Token | undefined
 }
 
 export function unpackFor(engine: Engine, work: Work, frame: Uint8Array): Got['unpacked'] {
@@ -80,6 +83,7 @@ export function accept(
         outcome: 'stale',
         tier: 'store',
         private: false,
+        cause: 'revalidate',
         refreshable: outdated ? undefined : engine.changes,
       }
     case 'early':
@@ -87,7 +91,8 @@ export function accept(
       break
   }
   if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }
-  const ms = now - got.waitedAt
-  engine.listeners.tell('waited', () => ({ name: source.name, key, ms }))
+  const { waitedAt, holder = '' } = got
+  const ms = now - waitedAt
+  engine.listeners.tell('waited', () => ({ name: source.name, key, ms, holder }))
   return { entry, outcome: 'waited', tier: 'store', private: false }
 }

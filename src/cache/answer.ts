@@ -3,6 +3,7 @@ import { BreakwaterError, type ErrorCode } from '../core/errors.ts'
 import type { Outcome } from '../core/events.ts'
 import { notYet } from './ahead.ts'
 import type { Answer, Engine, Source } from './engine.ts'
+import { countStale } from './count.ts'
 import { callbackFailed, isFailure } from './failure.ts'
 import type { ResolvedCall } from './options.ts'
 
@@ -41,7 +42,11 @@ export async function answered(
     const answer = await run()
     const { outcome, entry, tier } = answer
     if (outcome === 'hit') counters[tier === 'memory' ? 'hitMemory' : 'hitStore']++
-    else counters[outcome]++
+    else if (outcome === 'stale') {
+      const { cause = 'revalidate' } = answer
+      countStale(engine, source, key, { cause, tier, freshUntil: entry.freshUntil })
+    } else counters[outcome]++
+    if (answer.isShared === true && outcome === 'loaded') counters.shared++
     if (entry.negative) counters.negative++
     tell(engine, source, key, outcome)
     return answer

@@ -38,6 +38,11 @@ async function stow(engine: Engine, key: string, body: Body, bodies: Bodies): Pr
   return { ...body, isApart: true, payload: packNote(note) }
 }
 
+/** What was put for it beside its frame. */
+export function apartLength({ isApart, payload }: Body): number {
+  return isApart ? (readNote(payload)?.length ?? 0) : 0
+}
+
 /** Its frame was not stored. What cannot be told now ends by itself. */
 export function unstow(engine: Engine, key: string, body: Body | undefined): void {
   const note = body?.isApart === true ? readNote(body.payload) : undefined

@@ -1,6 +1,6 @@
-/** What loads add to the counters, and the event that tells of one. */
-import type { Counters, LoadReason, Unleased } from '../core/events.ts'
-import type { Engine, Work } from './engine.ts'
+/** What loads and stale answers add to the counters, and the events that tell of one. */
+import type { Counters, LoadReason, StaleCause, Unleased } from '../core/events.ts'
+import type { Engine, Source, Work } from './engine.ts'
 
 const byReason = {
   miss: 'loadsMiss',
@@ -8,7 +8,26 @@ const byReason = {
   early: 'loadsEarly',
   forced: 'loadsForced',
   scheduled: 'loadsScheduled',
+  verify: 'loadsVerify',
 } as const satisfies Record<LoadReason, keyof Counters>
+
+const failuresByReason = {
+  miss: 'failuresMiss',
+  stale: 'failuresStale',
+  early: 'failuresEarly',
+  forced: 'failuresForced',
+  scheduled: 'failuresScheduled',
+  verify: 'failuresVerify',
+} as const satisfies Record<LoadReason, keyof Counters>
+
+const byCause = {
+  revalidate: 'staleRevalidate',
+  error: 'staleError',
+  timeout: 'staleTimeout',
+  outage: 'staleOutage',
+  mode: 'staleMode',
+  ahead: 'staleAhead',
+} as const satisfies Record<StaleCause, keyof Counters>
 
 const byUnleased = {
   waited: 'unleasedWaited',
@@ -23,7 +42,11 @@ const byUnleased = {
 export function countLoad(
   engine: Engine,
   work: Work,
-  ran: { readonly ms: number; readonly unleased: Unleased | undefined },
+  ran: {
+    readonly ms: number
+    readonly unleased: Unleased | undefined
+    readonly callers: number
+  },
 ): void {
   const { target, reason } = work
   const { key, source } = target
@@ -31,6 +54,36 @@ export function countLoad(
   counters.loads++
   counters[byReason[reason]]++
   engine.listeners.tell('load', () => ({ name, key, ...ran, reason }))
+}
+
+/** A load that failed. */
+export function countFailure(engine: Engine, { target, reason }: Work, error: unknown): void {
+  const { key, source } = target
+  const { counters, name } = source
+  counters.loadsFailed++
+  counters[failuresByReason[reason]]++
+  engine.listeners.tell('loadFailed', () => ({ name, key, error, reason }))
+}
+
+/** A stale answer; `freshUntil`: of its entry. */
+export function countStale(
+  engine: Engine,
+  { counters, name }: Source,
+  key: string,
+  stale: {
+    readonly cause: StaleCause
+    readonly tier: 'memory' | 'store' | 'source'
+    readonly freshUntil: number
+  },
+): void {
+  const { cause, tier, freshUntil } = stale
+  counters.stale++
+  if (tier === 'store') counters.staleStore++
+  counters[byCause[cause]]++
+  engine.listeners.tell('stale', () => {
+    const ms = Math.max(0, engine.clock.now() - freshUntil)
+    return { name, key, cause, ms }
+  })
 }
 
 /** A load that begins without a lease; those with one are counted by their leases. */

@@ -36,6 +36,7 @@ import { peek } from './peek.ts'
 import { read } from './read.ts'
 import { aheadOf, makeResource } from './resource.ts'
 import { given } from './values.ts'
+import { sampling } from './verify.ts'
 import { set } from './set.ts'
 
 export function makeCache(options: CacheOptions, environment: Environment): Cache {
@@ -44,11 +45,13 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
   const counters: Record<string, Counters> = Object.create(null)
   counters[''] = newCounters()
   const oneOff = sourceOf('', rules.entry, counters[''])
+  const sample = sampling(engine)
   let closing: Promise<void> | undefined
 
   const keyFor = (key: string): string => shortKey(oneOffKey(key), digest)
 
   const cache: Cache = {
+    namespace: engine.namespace,
     define<Arg, Value>(definition: Definition<Arg, Value>): Resource<never, Value> {
       const resolved = resolveDefinition(
         rules.entry,
@@ -79,7 +82,9 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       const target: Target = { key: keyFor(key), source, arg: key, load }
       const asked = { source, key: target.key, arg: key, call }
       const answer = await answered(engine, asked, () => read(engine, target, call))
-      return (isStandIn(answer) ? answer.value : given(answer.entry, own)) as Value
+      if (isStandIn(answer)) return answer.value as Value
+      if (answer.outcome === 'hit') sample(target, answer.entry)
+      return given(answer.entry, own) as Value
     },
 
     async peek<Value>(key: string): Promise<Peek<Value>> {
@@ -105,7 +110,11 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
       return engine.listeners.on(event, listener)
     },
     switchTo: (mode) => switchTo(engine, undefined, mode),
-    counters: () => structuredClone(counters),
+    counters: () => {
+      const copy: Record<string, Counters> = Object.create(null)
+      for (const name in counters) copy[name] = { ...counters[name]! }
+      return copy
+    },
     health: () => health(engine),
     idle: () => engine.background.idle(),
     close: (how) => {
@@ -127,9 +136,16 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
 }
 
 function health(engine: Engine): Health {
-  const { store, hearing, limiter } = engine
+  const { store, hearing, limiter, memory: held } = engine
   const now = engine.clock.now()
-  const loads = { running: limiter.running, queued: limiter.queued }
+  const { running, queued, abandoned } = limiter
+  const loads = { running, queued }
+  const limit = { concurrency: limiter.limit, abandoned }
+  const memory = {
+    entries: held?.entries ?? 0,
+    bytes: held?.bytes ?? 0,
+    evicted: held?.evicted ?? 0,
+  }
   const storeState = store === undefined ? 'none' : store.up === 'none' ? 'down' : 'up'
   const hasBus = store !== undefined && store.session.hasBus
   const bus = !hasBus ? 'none' : hearing.hears(now) ? 'up' : 'silent'
@@ -141,7 +157,8 @@ function health(engine: Engine): Health {
   const status = engine.state !== 'open' ? 'closed' : well ? 'ok' : 'degraded'
   const late = told.flatMap((one) => one.late ?? [])
   const changes = told.flatMap((one) => one.changes ?? [])
-  return { status, store: storeState, bus, loads, late, changes }
+  const breakersOpen = store?.down ?? 0
+  return { status, store: storeState, bus, breakersOpen, loads, limit, memory, late, changes }
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What the verbs of the cache (look, fetch, load, write …) share: one record per cache, and nothing global. */
-import type { Counters, LoadReason, Unleased } from '../core/events.ts'
+import type { Counters, LoadReason, StaleCause, Unleased } from '../core/events.ts'
 import { everything, resourceLabel, type Label } from '../core/labels.ts'
 import type { Background } from '../flight/background.ts'
 import type { Cooldowns } from '../flight/cooldowns.ts'
@@ -12,6 +12,8 @@ import type { Clock, CodecPort, GuardPort, InPieces, Memory, Token } from '../po
 import type { Seat } from './batch.ts'
 import type { Ahead } from './ahead.ts'
 import type { Companion } from './companions.ts'
+import type { LoadTracer } from './traced.ts'
+import type { Changes } from './verify.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
 import type { Hearing } from './hearing.ts'
@@ -56,6 +58,10 @@ export interface Engine {
   readonly tagOutbox: Outbox
   readonly listeners: Listeners
   readonly companions: Set<Companion>
+  /** What runs around every loader. */
+  readonly tracers: Set<LoadTracer>
+  /** Of keys and tags; `undefined`: nothing is verified. */
+  verified: Changes | undefined
   /** Makes values before anyone asks. `undefined`: nothing is kept, or it is not there. */
   ahead: Ahead | undefined
   /** Of definitions whose values are big: how big the last one was. */
@@ -118,6 +124,10 @@ export interface Answer {
   readonly tier: 'memory' | 'store' | 'source'
   /** For the call that started the load, and nobody else. */
   readonly private: boolean
+  /** Why it is stale. */
+  readonly cause?: StaleCause | undefined
+  /** Another call had started the load that it is of. */
+  readonly isShared?: boolean
   /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */
   readonly refreshable?: number | undefined
 }

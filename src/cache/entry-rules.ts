@@ -18,6 +18,7 @@ import { labelsFor } from './labels-for.ts'
 import type { PrecomputeRules } from './precompute-rules.ts'
 import { entryDefaults } from './option-defaults.ts'
 import { checkNames } from '../core/option-names.ts'
+import { verifyRules, type VerifyRules } from './verify-rules.ts'
 import type { Given, Level } from '../core/option-names.ts'
 
 /** Frozen and shared, a copy for each caller, or shared as it is. */
@@ -57,6 +58,7 @@ export interface EntryRules {
   readonly tags: TagRules
   /** A definition's, whose entries are made ahead. */
   readonly precompute: PrecomputeRules | undefined
+  readonly verify: VerifyRules | undefined
   /** What this was derived from, for the next level. */
   readonly stated: Stated
 }
@@ -98,6 +100,7 @@ const ofDefaults = [
   'maxBytes',
   'isFailure',
   'mode',
+  'verify',
 ]
 const ofEntries = ['isNegative', 'memory', 'store', 'fallback', 'errors', 'tags']
 
@@ -142,6 +145,7 @@ export function statedDefaults(codec: CodecPort, compressions: Compressions): St
     errors: undefined,
     tags: { fixed: [], of: undefined },
     precompute: undefined,
+    verify: undefined,
   }
   // How it compresses by default is not in the options' own words: by what this process has.
   return layOver(nothing, { ...entryDefaults, compress: undefined }, '')
@@ -186,6 +190,7 @@ export function layOver(base: Stated, given: Given, prefix: string): Stated {
     errors: wireErrors(given['errors'], base.errors, `${prefix}errors`),
     tags: tagRules(given['tags'], base.tags, `${prefix}tags`),
     precompute: base.precompute,
+    verify: verifyRules(given['verify'], base.verify, `${prefix}verify`),
   }
 }
 

@@ -1,5 +1,6 @@
 /** When a load has failed: is that a failure, and may an older value stand in for this caller? */
 import { mayCover } from '../core/decide.ts'
+import type { StaleCause } from '../core/events.ts'
 import type { Cooldown } from '../flight/cooldowns.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -47,6 +48,7 @@ export function coverBy(
   source: Source,
   key: string,
   older: { readonly known: Entry | undefined; readonly since: number },
+  cause: StaleCause,
 ): Answer | undefined {
   const { known, since } = older
   if (known === undefined || known.uncacheable !== undefined || known.startedAt < since)
@@ -55,5 +57,6 @@ export function coverBy(
   const now = engine.clock.now()
   if (!mayCover(known, now, source.rules)) return undefined
   const tier = engine.memory?.get(key) === known ? 'memory' : 'store'
-  return { entry: known, outcome: now < known.freshUntil ? 'hit' : 'stale', tier, private: false }
+  if (now < known.freshUntil) return { entry: known, outcome: 'hit', tier, private: false }
+  return { entry: known, outcome: 'stale', tier, private: false, cause }
 }

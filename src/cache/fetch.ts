@@ -150,7 +150,8 @@ async function contendUntilDone(
         break
       }
     }
-    const got = { unpacked: unpackFor(engine, work, frame), trust, waitedAt }
+    const unpacking = unpackFor(engine, work, frame)
+    const got = { unpacked: unpacking, trust, waitedAt, holder: waitedFor }
     const { unpacked } = got
     const answer =
       current === undefined && !(unpacked instanceof Promise)
@@ -258,7 +259,7 @@ function failedElsewhere(engine: Engine, work: Work, flight: Flying, failed: Fai
 /** All the time there is for waiting has passed: stale if that is allowed, else a load of our own. */
 function giveUp(engine: Engine, work: Work, flight: Flying): Answer | Promise<Answer> {
   const { key, source } = work.target
-  const stale = coverBy(engine, source, key, work)
+  const stale = coverBy(engine, source, key, work, 'timeout')
   if (stale !== undefined && work.mode === 'share') return stale
   if (flight.isWanted) return unleased(engine, work, flight, 'waited')
   throw new BreakwaterError('WAIT_TIMEOUT', `${key}: no refresh came from elsewhere`, { key })

@@ -5,7 +5,7 @@
  */
 import { after } from '../core/after.ts'
 import { plainBody, type Body } from '../core/frame.ts'
-import { stowed, unstow } from './apart.ts'
+import { apartLength, stowed, unstow } from './apart.ts'
 import { outageTtlOf, usesMemory, type Engine, type Flying, type Work } from './engine.ts'
 import { storeHead } from './entry.ts'
 import type { FillHow, Filling } from './filling.ts'
@@ -112,6 +112,7 @@ async function publish(
   const published = await engine.store!.call('publish', key, (session) =>
     session.publish({ key, token, frame, lifeMs }),
   )
-  if (published !== 'ok') unstow(engine, key, body)
+  if (published === 'ok') source.counters.bytesWritten += frame.length + apartLength(body!)
+  else unstow(engine, key, body)
   return published
 }

@@ -17,7 +17,7 @@ export interface Asking {
   /** What memory answers, or `nothing`. */
   fromMemory(arg: unknown, key: string, seat: Seat | undefined): unknown
   /** What a look found, where that can be served as it is, or `nothing`. */
-  fromLook(found: Found, key: string): unknown
+  fromLook(found: Found, arg: unknown, key: string): unknown
   /** The slow way; `found`: the store has been looked at already. */
   load(at: Position, call: ResolvedCall | undefined, found: Found | undefined): Promise<unknown>
 }
@@ -58,7 +58,7 @@ export async function getMany(
     const key = keys[n]!
     const seat = seats?.[n]
     const found = looked?.[at]
-    const value = found === undefined ? nothing : asking.fromLook(found, key)
+    const value = found === undefined ? nothing : asking.fromLook(found, args[n], key)
     if (value !== nothing) {
       seat?.leaveUntaken()
       values[n] = value

@@ -12,6 +12,7 @@ export function outdate(engine: Engine, key: string, how: 'expired' | 'gone'): v
   engine.waiters.rouse(key)
   engine.cooldowns.delete(key)
   engine.ahead?.changed(key)
+  engine.verified?.note([key], engine.clock.now())
   const held = engine.memory?.get(key)
   if (held === undefined) return
   if (how === 'expired') {

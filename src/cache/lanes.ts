@@ -59,6 +59,13 @@ export class Lanes {
     return servers.some((server) => this.#byServer.get(server)?.isUp === true) ? 'some' : 'none'
   }
 
+  /** How many cannot be asked now. */
+  get down(): number {
+    let down = 0
+    for (const { isUp } of this.#byServer.values()) if (!isUp) down++
+    return down
+  }
+
   loseAll(error: unknown): void {
     for (const lane of this.#byServer.values()) lane.lose(error)
   }

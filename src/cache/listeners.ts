@@ -1,12 +1,26 @@
 /** The event stream. An event is made only while it has a listener; a listener that throws harms nobody. */
 import type { CacheEvents } from '../core/events.ts'
+import { channels } from './channels.ts'
 
 type Listener = (event: never) => unknown
 
 export class Listeners {
+  readonly #namespace: string
   readonly #byEvent = new Map<keyof CacheEvents, Set<Listener>>()
-  /** Read on every hit, hence a plain field. */
-  answer = false
+  #hasAnswer = false
+
+  constructor(namespace: string) {
+    this.#namespace = namespace
+  }
+
+  /** Read on every hit: two plain properties. */
+  get answer(): boolean {
+    return this.#hasAnswer || channels.answer.hasSubscribers
+  }
+
+  get joined(): boolean {
+    return this.#has('joined') || channels.joined.hasSubscribers
+  }
 
   on<E extends keyof CacheEvents>(event: E, listener: (event: CacheEvents[E]) => void): () => void {
     let listeners = this.#byEvent.get(event)
@@ -14,33 +28,35 @@ export class Listeners {
     // One set entry per call: the same function registered twice is told twice, and removed singly.
     const own: Listener = (told) => listener(told)
     listeners.add(own)
-    this.answer = this.has('answer')
+    this.#hasAnswer = this.#has('answer')
     return () => {
       listeners.delete(own)
-      this.answer = this.has('answer')
+      this.#hasAnswer = this.#has('answer')
     }
   }
 
-  has(event: keyof CacheEvents): boolean {
-    return (this.#byEvent.get(event)?.size ?? 0) > 0
-  }
-
   tell<E extends keyof CacheEvents>(event: E, make: () => CacheEvents[E]): void {
-    const listeners = this.#byEvent.get(event)
-    if (listeners === undefined || listeners.size === 0) return
-    const told = make() as never
-    for (const listener of listeners) {
+    const channel = channels[event]
+    if (!this.#has(event) && !channel.hasSubscribers) return
+    const told = make()
+    for (const listener of this.#byEvent.get(event) ?? []) {
       try {
-        const result: unknown = listener(told)
+        const result: unknown = listener(told as never)
         if (result instanceof Promise) result.catch(() => {})
       } catch {
         // A reporter's fault must not become a reader's: there is nobody to tell it to.
       }
     }
+    // What a subscriber throws, Node tells the process, in a turn of its own.
+    if (channel.hasSubscribers) channel.publish({ namespace: this.#namespace, ...told })
   }
 
   clear(): void {
     this.#byEvent.clear()
-    this.answer = false
+    this.#hasAnswer = false
+  }
+
+  #has(event: keyof CacheEvents): boolean {
+    return (this.#byEvent.get(event)?.size ?? 0) > 0
   }
 }

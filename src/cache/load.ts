@@ -8,7 +8,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Place } from '../flight/limiter.ts'
 import { ridesOn } from '../flight/nesting.ts'
-import { countLoad, countUnleased } from './count.ts'
+import { countFailure, countLoad, countUnleased } from './count.ts'
 import { isClosed, usesMemory, type Answer, type Engine, type Flying, type Work } from './engine.ts'
 import { callbackFailed } from './failure.ts'
 import { fill } from './fill.ts'
@@ -18,6 +18,7 @@ import type { Lease } from './lease.ts'
 import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
 import { giveToPlatform } from './platform.ts'
 import { runLoader, type Ran } from './run-loader.ts'
+import { traced } from './traced.ts'
 import { toWire, withAsOf } from './wire-error.ts'
 
 export interface How {
@@ -87,7 +88,8 @@ export async function load(
   countUnleased(work.target.source.counters, how.unleased)
   let ran: Ran
   try {
-    ran = await runLoader({ engine, work, flight, place, controller })
+    const of = { work, flight, lease: lease?.token, unleased: how.unleased }
+    ran = await traced(engine, of, () => runLoader({ engine, work, flight, place, controller }))
   } catch (error) {
     place.leave()
     failed(engine, work, flight, { lease, error })
@@ -97,7 +99,8 @@ export async function load(
     controls.stop = undefined
   }
   engine.cooldowns.delete(key)
-  countLoad(engine, work, { ms: ran.endedAt - ran.startedAt, unleased: how.unleased })
+  const { callers } = flight
+  countLoad(engine, work, { ms: ran.endedAt - ran.startedAt, unleased: how.unleased, callers })
   const since = { ...how, trust, outage }
   let made: Filling
   try {
@@ -198,16 +201,15 @@ function failed(
   flight: Flying,
   how: { readonly lease: Lease | undefined; readonly error: unknown },
 ): void {
-  const { target, known, reason } = work
+  const { target, known } = work
   const { key, source } = target
-  const { rules, counters, name } = source
+  const { rules, name } = source
   const { lease, error } = how
   if (flight.doomed || isClosed(engine)) {
     void lease?.release(isClosed(engine) ? 'close' : 'abort')
     return
   }
-  counters.loadsFailed++
-  engine.listeners.tell('loadFailed', () => ({ name, key, error, reason }))
+  countFailure(engine, work, error)
   const now = engine.clock.now()
   const covered = known !== undefined && mayCover(known, now, rules)
   const usualMs = covered ? rules.errorBackoffMs : rules.errorTtlMs

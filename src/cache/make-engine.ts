@@ -52,7 +52,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   const newToken = tokensOf(id)
   const storePort = rules.enabled ? rules.store : undefined
   const detached = thisContext()
-  const listeners = new Listeners()
+  const listeners = new Listeners(rules.namespace)
   const waiters = new Waiters()
   const common = { clock, detached }
   const onOverflow = (remembered: number): void => {
@@ -135,6 +135,8 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     tagOutbox,
     listeners,
     companions: new Set(),
+    tracers: new Set(),
+    verified: undefined,
     ahead: undefined,
     switched: new Map(),
     bigSizes: new Map(),

@@ -18,6 +18,7 @@ export const entryDefaults = {
   compress: { over: '2KiB' },
   maxBytes: '8MiB',
   mode: 'normal',
+  verify: false,
 } as const
 
 export const cacheDefaults = {

@@ -2,8 +2,7 @@
  * A read: memory, then whoever is at work on the key already, then the store, then a flight of our
  * own. First what can be had at once; nobody waits who need not.
  */
-import { decide } from '../core/decide.ts'
-import { BreakwaterError } from '../core/errors.ts'
+import type { StaleCause } from '../core/events.ts'
 import { refuseCycle } from '../flight/nesting.ts'
 import { awaitFill, isLeftToAhead, notYet } from './ahead.ts'
 import { refused } from './answer.ts'
@@ -22,10 +21,12 @@ import type { Entry } from './entry.ts'
 import { cooldownOf, coverBy, isFailure } from './failure.ts'
 import { heldIn, isStillHeld, isTrusted, lastResort } from './keep.ts'
 import { closed } from './load.ts'
+import { isOutdatedFor, isOwnDoing, joinable } from './joinable.ts'
 import { isOvertaken, type Found } from './look.ts'
 import { forbidsLoad, modeOf, notLoaded } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import { startFlight, startRefresh } from './refresh.ts'
+import { serve } from './serve.ts'
 import { bounded, gaveUp, leftOf, wantedBy, type Wanted } from './wanted.ts'
 
 /** Resolves with an answer that this caller may use. */
@@ -138,7 +139,8 @@ function proceed(
     return alone(engine, target, wanted, mark === 'private' ? 'private' : 'uncacheable')
   }
   if (standing.gone || engine.store?.isDown(key) === true) {
-    const answer = known && serve(engine, target, known, { now, wanted, tier: 'memory' })
+    const answer =
+      known && serve(engine, target, known, { now, wanted, tier: 'memory', cause: 'outage' })
     if (answer !== undefined) return answer
   }
   // Before the background is asked, too: what cannot exist is not to be loaded by anyone.
@@ -151,7 +153,7 @@ function proceed(
   }
   const cooldown = source.isAround ? undefined : cooldownOf(engine, source, key, now)
   if (cooldown !== undefined) {
-    const stale = coverBy(engine, source, key, { known, since: wanted.since })
+    const stale = coverBy(engine, source, key, { known, since: wanted.since }, 'error')
     if (stale !== undefined && isFailure(engine, source, key, cooldown.error)) return stale
     if (!cooldown.covered) throw cooldown.error
   }
@@ -163,7 +165,7 @@ function proceed(
   const older = known?.uncacheable === undefined ? known : undefined
   const mode = modeOf(engine, source)
   if (forbidsLoad(mode, false)) {
-    const stale = coverBy(engine, source, key, { known: older, since: wanted.since })
+    const stale = coverBy(engine, source, key, { known: older, since: wanted.since }, 'mode')
     if (stale !== undefined) return stale
     throw notLoaded(source, key, mode)
   }
@@ -194,7 +196,7 @@ function fromAhead(
   const { key, source } = target
   wanted.seat?.leaveUntaken()
   engine.ahead!.ask(target, { known, since: wanted.since })
-  const stale = coverBy(engine, source, key, { known, since: wanted.since })
+  const stale = coverBy(engine, source, key, { known, since: wanted.since }, 'ahead')
   if (stale !== undefined) return stale
   if (source.rules.precompute!.onMiss === 'placeholder' || wanted.polls) throw notYet
   const mode = modeOf(engine, source)
@@ -276,29 +278,37 @@ export async function settle(
     engine.flights.detach(flight)
     return attempt(engine, target, wanted)
   }
-  const cover = (): Answer | undefined =>
-    forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since })
+  const cover = (cause: StaleCause): Answer | undefined =>
+    forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since }, cause)
   const now = clock.now()
   const { softTimeoutMs } = source.rules
   const soft = softTimeoutMs !== undefined && !forced
   let own: unknown
   let answer: Answer
+  const told = (): void => {
+    if (started) return
+    const { trace: load } = flight
+    const ms = clock.now() - now
+    engine.listeners.tell('joined', () => ({ name: source.name, key, ms, load }))
+  }
   try {
     answer = await flight.join({
       clock,
       signal: call?.signal,
       timeoutMs: leftOf(wanted, now),
       softMs: soft ? Math.max(0, flight.begunAt + softTimeoutMs - now) : undefined,
-      cover,
+      cover: () => cover('timeout'),
       gaveUp: () => (own = gaveUp(key, wanted)),
     })
+    told()
   } catch (error) {
+    told()
     if (error === own || isOwnDoing(error, key, call)) throw error
     const isOfBefore = wanted.tick > flight.tick && flight.startedAt !== undefined
     if (isOfBefore && engine.tags.changedSince(flight.tick, source.labels, []).gone) {
       return again()
     }
-    const stale = cover()
+    const stale = cover('error')
     if (stale === undefined || !isFailure(engine, source, key, error)) throw error
     return stale
   }
@@ -308,72 +318,5 @@ export async function settle(
   const { entry } = answer
   if (entry.startedAt < since || isOutdatedFor(engine, target, wanted, entry)) return again()
   if (answer.refreshable === engine.changes) startRefresh(engine, target, entry, 'stale')
-  return answer
-}
-
-/** A tag of it changed after it was loaded or read, or its source settled, before this caller asked. */
-function isOutdatedFor(engine: Engine, target: Target, wanted: Wanted, entry: Entry): boolean {
-  const { key, source } = target
-  const { offsetMs } = engine.hearing
-  const startedAt = entry.startedAt + offsetMs
-  const until = engine.tags.settles(startedAt, source.labels, entry.tags, key)
-  if (wanted.askedAt + offsetMs >= until) return true
-  if (wanted.tick <= entry.tick) return false
-  const { gone, expiredAt } = engine.tags.changedSince(entry.tick, source.labels, entry.tags)
-  return gone || expiredAt < Infinity
-}
-
-/** Errors that no older value covers: the caller left, would wait for itself, or the cache ended. */
-function isOwnDoing(error: unknown, key: string, call: ResolvedCall | undefined): boolean {
-  if (call?.signal?.aborted === true && error === call.signal.reason) return true
-  if (!(error instanceof BreakwaterError) || error.key !== key) return false
-  return error.code === 'CYCLE' || error.code === 'CLOSED'
-}
-
-/** The flight that this caller can wait for, if there is one. */
-function joinable(engine: Engine, target: Target, wanted: Wanted): Flying | undefined {
-  const flight = engine.flights.current(target.key)
-  if (flight === undefined || flight.doomed) return undefined
-  if (flight.work.target.source.isAround !== target.source.isAround) return undefined
-  if (flight.startedAt === undefined) {
-    // It will not begin: nothing comes of waiting for its place.
-    const isRefused = flight.phase === 'queue' && forbidsLoad(modeOf(engine, target.source), false)
-    return isRefused ? undefined : flight
-  }
-  if (flight.startedAt < wanted.since) return undefined
-  // Its load began before a gap in hearing: an invalidation may have been missed. Without the store
-  // there is none that could have been heard, and the source is to be spared.
-  const { store, hearing } = engine
-  if (store?.isUp(target.key) !== true || !target.source.rules.store) return flight
-  const heard = flight.trust === hearing.trust && !hearing.isDeaf(engine.clock.now())
-  return heard ? flight : undefined
-}
-
-/** The entry as an answer, with a refresh begun where one is due; `undefined`: not servable as it is. */
-function serve(
-  engine: Engine,
-  target: Target,
-  entry: Entry,
-  how: {
-    readonly now: number
-    readonly wanted: Wanted
-    readonly tier: 'memory' | 'store'
-    /** Overtaken by a change: for those who had asked, and nothing begins with it. */
-    readonly asItIs?: boolean
-  },
-): Answer | undefined {
-  if (entry.uncacheable !== undefined || entry.startedAt < how.wanted.since) return undefined
-  const decision = decide(entry, how.now, target.source.rules)
-  switch (decision) {
-    case 'serve':
-      return { entry, outcome: 'hit', tier: how.tier, private: false }
-    case 'early':
-    case 'stale': {
-      if (how.asItIs !== true) startRefresh(engine, target, entry, decision, how.wanted.seat)
-      const outcome = decision === 'early' ? 'hit' : 'stale'
-      return { entry, outcome, tier: how.tier, private: false }
-    }
-    case 'load':
-      return undefined
-  }
+  return started || answer.outcome !== 'loaded' ? answer : { ...answer, isShared: true }
 }

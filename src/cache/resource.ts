@@ -8,6 +8,7 @@ import { addressed } from './addressed.ts'
 import type { AheadDefinition } from './ahead.ts'
 import { answered, countRefused, isStandIn, type StandIn } from './answer.ts'
 import { around, usesMemory, type Answer, type Engine, type Source, type Target } from './engine.ts'
+import { countStale } from './count.ts'
 import { instants, type Entry } from './entry.ts'
 import { holds, isTrusted } from './keep.ts'
 import { listOf } from './list-of.ts'
@@ -27,6 +28,7 @@ import { refresh } from './forced.ts'
 import { canLookFirst, read, readFound } from './read.ts'
 import { given } from './values.ts'
 import { set } from './set.ts'
+import { samplerOf } from './verify.ts'
 
 export interface ResourceInit {
   readonly definition: ResolvedDefinition['definition']
@@ -107,8 +109,12 @@ function readingOf(
     const answer = await answerFrom(...asked)
     return isStandIn(answer) ? answer.value : given(answer.entry, rules)
   }
-  const counted = (entry: Entry, key: string, outcome: Outcome): void => {
+  const sampler = source.isAround ? undefined : samplerOf(engine, source)
+  const counted = (entry: Entry, arg: unknown, key: string, outcome: Outcome): void => {
     if (entry.negative) counters.negative++
+    if (sampler !== undefined && outcome === 'hit' && --sampler.left <= 0) {
+      sampler.take(targetFor(arg, key), entry)
+    }
     if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome }))
   }
 
@@ -123,7 +129,7 @@ function readingOf(
       held.tick === tags.tick
     ) {
       counters.hitMemory++
-      counted(held, key, 'hit')
+      counted(held, arg, key, 'hit')
       return held.value
     }
     const isRight = isTrusted(engine, key, held, now) && holds(engine, source, held)
@@ -131,14 +137,17 @@ function readingOf(
     if (decision === 'load' || held.uncacheable !== undefined) return nothing
     const refreshIsDue = decision !== 'serve' && engine.flights.current(key) === undefined
     if (refreshIsDue) startRefresh(engine, targetFor(arg, key), held, decision, seat)
-    counters[decision === 'stale' ? 'stale' : 'hitMemory']++
-    counted(held, key, decision === 'stale' ? 'stale' : 'hit')
+    if (decision === 'stale') {
+      const { freshUntil } = held
+      countStale(engine, source, key, { cause: 'revalidate', tier: 'memory', freshUntil })
+    } else counters.hitMemory++
+    counted(held, arg, key, decision === 'stale' ? 'stale' : 'hit')
     return given(held, rules)
   }
-  const fromLook = (found: Found, key: string): unknown => {
+  const fromLook = (found: Found, arg: unknown, key: string): unknown => {
     if (found.type !== 'entry' || !found.entry.isHot(clock.now())) return nothing
     counters.hitStore++
-    counted(found.entry, key, 'hit')
+    counted(found.entry, arg, key, 'hit')
     return given(found.entry, rules)
   }
 
@@ -162,7 +171,7 @@ function readingOf(
     } else if (canLookFirst(engine, source, key) && guard?.know(arg) !== false) {
       // The hot path of a hit in the store: one look that all who ask share, and no more promises.
       return engine.looks.at(engine, source, key, undefined).then((found) => {
-        const value = fromLook(found, key)
+        const value = fromLook(found, arg, key)
         if (value !== nothing) return value
         return valueFrom(arg, key, undefined, (target) => readFound(engine, target, found))
       })

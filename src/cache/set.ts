@@ -8,7 +8,7 @@ import type { Head } from '../core/head.ts'
 import type { Label } from '../core/labels.ts'
 import { jittered, lifetime, noWindows } from '../core/lifetime.ts'
 import type { Token } from '../ports.ts'
-import { stowed, unstow } from './apart.ts'
+import { apartLength, stowed, unstow } from './apart.ts'
 import { usesMemory, usesStore, type Engine, type Source } from './engine.ts'
 import { storeHead } from './entry.ts'
 import { callbackFailed } from './failure.ts'
@@ -98,7 +98,7 @@ export async function set(
           ? knownThen
           : engine.tags.asOf(knownThen, now + engine.hearing.offsetMs)
       const frame = { head: { ...head, asOf }, body, lifeMs: life.lifeMs }
-      await inStore(engine, [key], 'invalidate', () => sent(engine, key, frame, write))
+      await inStore(engine, [key], 'invalidate', () => sent(engine, source, key, { frame, write }))
       engine.echoes.expect(stamp, 1)
       outdate(engine, key, 'gone')
     } else if (engine.store !== undefined) {
@@ -174,10 +174,14 @@ function newHead(
 /** In its turn, with its body first where that lies apart. */
 async function sent(
   engine: Engine,
+  { counters }: Source,
   key: string,
-  frame: { readonly head: Head; readonly body: Body; readonly lifeMs: number },
-  write: PendingWrite,
+  what: {
+    readonly frame: { readonly head: Head; readonly body: Body; readonly lifeMs: number }
+    readonly write: PendingWrite
+  },
 ): Promise<void> {
+  const { frame, write } = what
   const { clock, hearing, storeTimeoutMs } = engine
   const { head, lifeMs } = frame
   const { id: stamp } = write
@@ -194,6 +198,7 @@ async function sent(
     const { offsetMs } = hearing
     const notAfter = Math.ceil(clock.now() + offsetMs + storeTimeoutMs)
     const bytes = frameOf(storeHead(head, offsetMs), body)
+    counters.bytesWritten += bytes.length + apartLength(body)
     return session.write({ key, frame: bytes, lifeMs, stamp, notAfter })
   })
   engine.writes.sent(write)

@@ -36,6 +36,11 @@ export class StoreAccess {
     return this.#link.up
   }
 
+  /** Servers that cannot be asked now. */
+  get down(): number {
+    return this.#link.lanes.down
+  }
+
   /** In parts that one server keeps: each is asked for by itself, and waits for nobody else. */
   parts<T>(items: readonly T[], siteOf: (item: T) => Site): readonly (readonly T[])[] {
     return this.#link.lanes.parts(items, siteOf)

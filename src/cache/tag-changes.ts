@@ -22,7 +22,10 @@ export const kindOf: Readonly<Record<string, Kind>> = { invalidate: 'gone', expi
 /** What was read before is of before the change; what can be dropped at once is. */
 function apply(engine: Engine, kind: Kind | 'settle', labels: readonly Label[]): void {
   engine.changes++
-  if (kind !== 'settle') engine.ahead?.changedByTag(labels)
+  if (kind !== 'settle') {
+    engine.ahead?.changedByTag(labels)
+    engine.verified?.note(labels, engine.clock.now())
+  }
   if (kind === 'gone' && labels.includes(everything)) engine.memory?.clear()
 }
 

@@ -47,6 +47,7 @@ export function unpack(
 ): Unpacked | Unread | Promise<Unpacked | Unread> {
   const { rules } = source
   const { key, known } = frame
+  source.counters.bytesRead += frame.bytes.length
   const opened = openFrame(frame.bytes, crc)
   if (opened.type === 'unreadable') return unread(opened.why)
   const { head, rawLength } = opened
@@ -112,6 +113,7 @@ async function unpackBig(
   if (body.isApart) {
     try {
       body = await fetched(engine, key, body, rules.maxBytes + sealBytes)
+      source.counters.bytesRead += body.payload.length
     } catch {
       return unread('body')
     }

@@ -6,7 +6,15 @@ import type { Mode } from './modes.ts'
 
 export type Outcome = 'hit' | 'stale' | 'loaded' | 'waited' | 'fallback' | 'placeholder' | 'refused'
 
-export type LoadReason = 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'
+export type LoadReason = 'miss' | 'stale' | 'early' | 'forced' | 'scheduled' | 'verify'
+
+/**
+ * Why a stale value was served. `revalidate`: inside `staleWhileRevalidate`, a refresh is under way.
+ * `error`: a load has failed, now or shortly before. `timeout`: a load takes longer than
+ * `softTimeout`, the call's `timeout` or `waitTimeout`. `outage`: the store is gone. `mode`: no load
+ * is allowed now. `ahead`: what is made by schedule is late.
+ */
+export type StaleCause = 'revalidate' | 'error' | 'timeout' | 'outage' | 'mode' | 'ahead'
 
 /** Why a load ran without a lease. */
 export type Unleased = 'waited' | 'store' | 'nolease' | 'uncacheable' | 'private' | 'local'
@@ -17,21 +25,44 @@ interface At {
   readonly key: string
 }
 
+/** One run of a loader: what traces tell of it, and what those who waited for it are linked to. */
+export interface LoadTrace extends At {
+  readonly namespace: string
+  readonly reason: LoadReason
+  /** The token of its lease, which processes that wait for it know as `holder`. */
+  readonly lease: string | undefined
+  readonly unleased: Unleased | undefined
+}
+
 export interface CacheEvents {
   /** A caller got a value. */
   answer: At & { readonly outcome: Outcome }
-  /** A load ended well; `ms` is the loader alone. */
+  /** A caller got a stale value, `ms` after it had ceased to be fresh. */
+  stale: At & { readonly cause: StaleCause; readonly ms: number }
+  /** A load ended well; `ms` is the loader alone; so many calls of this process waited for it. */
   load: At & {
     readonly ms: number
     readonly reason: LoadReason
     readonly unleased: Unleased | undefined
+    readonly callers: number
   }
   /** A load failed, in the foreground or in the background. */
   loadFailed: At & { readonly error: unknown; readonly reason: LoadReason }
   /** A publish was refused because the lease was no longer ours. */
   fenced: At
-  /** A call waited for another process. */
-  waited: At & { readonly ms: number }
+  /**
+   * One of the sample (option `verify`) was looked at again. `same`: as the source has it now.
+   * `different`: it has not, and nothing was heard of a change: `ms` after the entry's last change, or
+   * else its load. `overtaken`: it was changed or replaced meanwhile. `failed`: nothing to compare with.
+   */
+  verified: At & {
+    readonly result: 'same' | 'overtaken' | 'different' | 'failed'
+    readonly ms: number
+  }
+  /** A call waited for another process, whose lease had this token. */
+  waited: At & { readonly ms: number; readonly holder: string }
+  /** A call waited for a load that another call of this process had begun; `load`: that, if it ran here. */
+  joined: At & { readonly ms: number; readonly load: LoadTrace | undefined }
   /** By key, by tag, or all (`name`: of one definition). Made by this process. */
   invalidated: {
     readonly keys?: string[]
@@ -147,10 +178,13 @@ export interface RefreshAlert extends At {
 
 export const eventNames = [
   'answer',
+  'stale',
   'load',
   'loadFailed',
   'fenced',
+  'verified',
   'waited',
+  'joined',
   'invalidated',
   'unstorable',
   'unreadable',
@@ -176,7 +210,18 @@ export interface Counters {
   hitMemory: number
   hitStore: number
   stale: number
+  /** Of `stale`: read from the store. */
+  staleStore: number
+  /** Stale answers by why. */
+  staleRevalidate: number
+  staleError: number
+  staleTimeout: number
+  staleOutage: number
+  staleMode: number
+  staleAhead: number
   loaded: number
+  /** Of `loaded`: the load had been started by another call of this process. */
+  shared: number
   waited: number
   fallback: number
   placeholder: number
@@ -193,6 +238,14 @@ export interface Counters {
   loadsEarly: number
   loadsForced: number
   loadsScheduled: number
+  loadsVerify: number
+  /** Failed loads by what called for them. */
+  failuresMiss: number
+  failuresStale: number
+  failuresEarly: number
+  failuresForced: number
+  failuresScheduled: number
+  failuresVerify: number
   /** Loads without a lease, by why. */
   unleasedWaited: number
   unleasedStore: number
@@ -212,15 +265,29 @@ export interface Counters {
   abandoned: number
   /** Alerts that a refresh is missing. */
   alerts: number
+  /** Of frames that the store gave, and that it took. */
+  bytesRead: number
+  bytesWritten: number
+  /** What was served and looked at again: as the source has it; changed meanwhile; another value; not to be had. */
+  verifiedSame: number
+  verifiedOvertaken: number
+  verifiedDifferent: number
+  verifiedFailed: number
 }
 
 export function newCounters(): Counters {
   return {
-    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, placeholder: 0, negative: 0, refused: 0, failed: 0,
-    loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0, loadsScheduled: 0,
+    hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, placeholder: 0,
+    negative: 0, refused: 0, failed: 0, shared: 0,
+    staleStore: 0, staleRevalidate: 0, staleError: 0, staleTimeout: 0, staleOutage: 0, staleMode: 0, staleAhead: 0,
+    loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
+    loadsScheduled: 0, loadsVerify: 0,
+    failuresMiss: 0, failuresStale: 0, failuresEarly: 0, failuresForced: 0, failuresScheduled: 0,
+    failuresVerify: 0,
     unleasedWaited: 0, unleasedStore: 0, unleasedNolease: 0, unleasedUncacheable: 0,
     unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,
-    invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0,
-    abandoned: 0, alerts: 0,
+    invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0, abandoned: 0, alerts: 0,
+    bytesRead: 0, bytesWritten: 0,
+    verifiedSame: 0, verifiedOvertaken: 0, verifiedDifferent: 0, verifiedFailed: 0,
   } // prettier-ignore
 }

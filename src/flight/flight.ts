@@ -5,6 +5,7 @@
  * Invariant: one caller's abort never changes what another caller gets. Only when the last one has
  * left is the work told (`abandoned`), and whoever comes after that decision starts a new flight.
  */
+import type { LoadTrace } from '../core/events.ts'
 import type { Clock } from '../ports.ts'
 import { deferred } from './deferred.ts'
 import { enclosing, waitFor, type Waitable } from './nesting.ts'
@@ -89,6 +90,8 @@ export class Flight<A, W> implements Waitable {
   doomed = false
   /** One who holds a place in the limiter waits for it. */
   hurried = false
+  /** Of the load, once it has begun. */
+  trace: LoadTrace | undefined
 
   readonly #result = deferred<A>()
   #callers = 0
@@ -107,6 +110,11 @@ export class Flight<A, W> implements Waitable {
   /** Has it begun to see a state of the key that an invalidation would make old? */
   get hasSeen(): boolean {
     return this.phase !== 'wait' && this.phase !== 'queue'
+  }
+
+  /** Who wait for it now. */
+  get callers(): number {
+    return this.#callers
   }
 
   get isWanted(): boolean {

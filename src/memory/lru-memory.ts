@@ -21,14 +21,22 @@ export function lruMemory<E extends object>({
   const entries = new LRUCache<string, E>({
     max: laidOut ? maxEntries : 0,
     maxSize: maxBytes,
-    dispose: (entry) => {
+    dispose: (entry, _, why) => {
       memory.changes++
+      if (why === 'evict') memory.evicted++
       onDropped(entry)
     },
   })
   // A plain property: every hit reads it.
   const memory = {
     changes: 0,
+    evicted: 0,
+    get entries() {
+      return entries.size
+    },
+    get bytes() {
+      return entries.calculatedSize
+    },
     get: (key: string) => entries.get(key),
     set: (key: string, entry: E, bytes: number) => {
       memory.changes++

@@ -72,6 +72,9 @@ export const engineFlaws = {
       get changes() {
         return memory.changes
       },
+      entries: 0,
+      bytes: 0,
+      evicted: 0,
       get: (key) => memory.get(key),
       set: (key, entry, bytes) => memory.set(key, entry, bytes),
       delete: () => {},

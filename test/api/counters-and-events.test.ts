@@ -61,8 +61,8 @@ describe('answers', () => {
     expect(told).toEqual(['loaded', 'loaded', 'hit', 'hit', 'hit', 'stale', 'hit'])
     for (const event of heard[0].of('answer')) expect(event).toMatchObject({ name: 'item', key: one!.key('x') }) // prettier-ignore
     expect(heard[0].of('load')).toEqual([
-      { name: 'item', key: one!.key('x'), ms: 20, reason: 'miss', unleased: undefined },
-      { name: 'item', key: one!.key('x'), ms: 1, reason: 'stale', unleased: undefined },
+      { name: 'item', key: one!.key('x'), ms: 20, reason: 'miss', unleased: undefined, callers: 2 },
+      { name: 'item', key: one!.key('x'), ms: 1, reason: 'stale', unleased: undefined, callers: 0 },
     ])
     expect(heard[1].of('load')).toEqual([])
     expect(heard[1].of('waited').length).toBeGreaterThan(0)

@@ -2,7 +2,7 @@
 // compiler makes of it (T165).
 
 import { createCache } from '../../src/index.ts'
-import type { Keyed, LoadContext, Lookup, Peek, Resource } from '../../src/index.ts'
+import type { Keyed, LoadContext, LoadReason, Lookup, Peek, Resource } from '../../src/index.ts'
 import { is, type Same } from '../support/types.ts'
 
 interface Product {
@@ -122,7 +122,7 @@ cache.define({
   load: async (_url: string, ctx): Promise<Feed> => {
     is<Same<NonNullable<typeof ctx.previous>['value'], unknown>>(true)
     is<Same<NonNullable<typeof ctx.previous>['meta'], unknown>>(true)
-    is<Same<typeof ctx.reason, 'miss' | 'stale' | 'early' | 'forced' | 'scheduled'>>(true)
+    is<Same<typeof ctx.reason, LoadReason>>(true)
     is<Same<typeof ctx.signal, AbortSignal>>(true)
     return { items: [] }
   },

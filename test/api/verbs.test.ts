@@ -181,7 +181,17 @@ describe('health, idle and close', () => {
     const clock = manualClock()
     const limit = { concurrency: 2 }
     const cache = createCache({ namespace: 'test', ttl: '60s', clock, limit })
-    expect(cache.health()).toEqual({ status: 'ok', store: 'none', bus: 'none', loads: { running: 0, queued: 0 }, late: [], changes: [] }) // prettier-ignore
+    expect(cache.health()).toEqual({
+      status: 'ok',
+      store: 'none',
+      bus: 'none',
+      breakersOpen: 0,
+      loads: { running: 0, queued: 0 },
+      limit: { concurrency: 64, abandoned: 0 },
+      memory: { entries: 0, bytes: 0, evicted: 0 },
+      late: [],
+      changes: [],
+    })
     await cache.idle()
     const loader = controlled<string>()
     const item = cache.define({ name: 'item', load: (_: number) => loader.load() })
