@@ -187,7 +187,7 @@ describe('health, idle and close', () => {
       bus: 'none',
       breakersOpen: 0,
       loads: { running: 0, queued: 0 },
-      limit: { concurrency: 64, abandoned: 0 },
+      limit: { concurrency: 2, abandoned: 0 },
       memory: { entries: 0, bytes: 0, evicted: 0 },
       late: [],
       changes: [],
