@@ -34,8 +34,10 @@ export type {
   CacheEvents,
   Counters,
   LoadReason,
-  RefreshAlert,
+  LoadTrace,
   Outcome,
+  RefreshAlert,
+  StaleCause,
   Unleased,
 } from './core/events.ts'
 export type { Mode } from './core/modes.ts'

@@ -5,25 +5,25 @@
  */
 import { each, ofCaptures, split, whole, type Metric } from './metric.ts'
 
-// One line each: the words of a label, and what counts them.
+// One line each: the words of its labels, and what counts them. `?`: only where it has happened.
 // prettier-ignore
 export const metrics: readonly Metric[] = [
   split({ name: 'requests_total', otel: 'requests', unit: '{request}', help: 'Calls by what they got, and from which tier' }, ['outcome', 'tier'], {
     'hit memory': 'hitMemory', 'hit store': 'hitStore',
     'stale memory': ({ stale, staleStore }) => stale - staleStore, 'stale store': 'staleStore',
-    'loaded source': 'loaded', 'waited store': 'waited', 'fallback none': 'fallback',
-    'placeholder none': 'placeholder', 'refused none': 'refused', 'failed none': 'failed',
+    'loaded source': 'loaded', 'waited store': 'waited', 'fallback none?': 'fallback',
+    'placeholder none?': 'placeholder', 'refused none?': 'refused', 'failed none': 'failed',
   }),
   each({ name: 'negative_answers_total', otel: 'answers.negative', unit: '{request}', help: 'Answers that say: it does not exist' }, 'negative'),
   split({ name: 'stale_served_total', otel: 'stale.served', unit: '{request}', help: 'Stale answers by why they were given' }, ['cause'], {
-    revalidate: 'staleRevalidate', error: 'staleError', timeout: 'staleTimeout',
-    outage: 'staleOutage', mode: 'staleMode', ahead: 'staleAhead',
+    revalidate: 'staleRevalidate', error: 'staleError', 'timeout?': 'staleTimeout',
+    'outage?': 'staleOutage', 'mode?': 'staleMode', 'ahead?': 'staleAhead',
   }),
   split({ name: 'loads_total', otel: 'loads', unit: '{load}', help: 'Runs of the loader by what called for them, and how they ended' }, ['reason', 'result'], {
     'miss ok': 'loadsMiss', 'stale ok': 'loadsStale', 'early ok': 'loadsEarly',
-    'forced ok': 'loadsForced', 'scheduled ok': 'loadsScheduled', 'verify ok': 'loadsVerify',
+    'forced ok?': 'loadsForced', 'scheduled ok?': 'loadsScheduled', 'verify ok?': 'loadsVerify',
     'miss failed': 'failuresMiss', 'stale failed': 'failuresStale', 'early failed': 'failuresEarly',
-    'forced failed': 'failuresForced', 'scheduled failed': 'failuresScheduled', 'verify failed': 'failuresVerify',
+    'forced failed?': 'failuresForced', 'scheduled failed?': 'failuresScheduled', 'verify failed?': 'failuresVerify',
   }),
   each({ name: 'loads_saved_total', otel: 'loads.saved', unit: '{load}', help: 'Calls that were answered from what another call, or a refresh, had loaded' },
     ({ hitMemory, hitStore, stale, waited, shared }) => hitMemory + hitStore + stale + waited + shared),
@@ -35,8 +35,8 @@ export const metrics: readonly Metric[] = [
     read: ({ totals }, add) => totals.lastLoadAt.forEach((at, name) => add({ name }, at / 1_000)),
   },
   split({ name: 'unleased_loads_total', otel: 'loads.unleased', unit: '{load}', help: 'Loads that ran without a lease, by why' }, ['why'], {
-    waited: 'unleasedWaited', store: 'unleasedStore', nolease: 'unleasedNolease',
-    uncacheable: 'unleasedUncacheable', private: 'unleasedPrivate', local: 'unleasedLocal',
+    'waited?': 'unleasedWaited', 'store?': 'unleasedStore', 'nolease?': 'unleasedNolease',
+    'uncacheable?': 'unleasedUncacheable', 'private?': 'unleasedPrivate', 'local?': 'unleasedLocal',
   }),
   each({ name: 'loads_rejected_total', otel: 'loads.rejected', unit: '{load}', help: 'Loads that did not begin: the queue was too long, or none are allowed now' }, 'overloaded'),
   each({ name: 'loads_abandoned_total', otel: 'loads.abandoned', unit: '{load}', help: 'Loads that were given up at their deadline and went on' }, 'abandoned'),
@@ -60,7 +60,7 @@ export const metrics: readonly Metric[] = [
     read: 'bytesRead', written: 'bytesWritten',
   }),
   split({ name: 'verified_total', otel: 'verified', unit: '{value}', help: 'Served values that were looked at again, by what came of it' }, ['result'], {
-    same: 'verifiedSame', overtaken: 'verifiedOvertaken', different: 'verifiedDifferent', failed: 'verifiedFailed',
+    'same?': 'verifiedSame', 'overtaken?': 'verifiedOvertaken', 'different?': 'verifiedDifferent', 'failed?': 'verifiedFailed',
   }),
   each({ name: 'precompute_alerts_total', otel: 'precompute.alerts', unit: '{alert}', help: 'Alerts that a refresh by schedule is missing' }, 'alerts'),
   {

@@ -38,15 +38,20 @@ export function each(named: Named, of: Count): Metric {
   }
 }
 
-/** One series per definition and row; a row is named by the words of its labels, in their order. */
+/**
+ * One series per definition and row; a row is named by the words of its labels, in their order. One
+ * with a `?` is of what many definitions never do: it is there once it has happened, since a scrape
+ * costs by its lines.
+ */
 export function split(
   named: Named,
   labels: readonly string[],
   rows: Readonly<Record<string, Count>>,
 ): Metric {
   const all = Object.entries(rows).map(([words, of]) => {
-    const word = words.split(' ')
-    return { own: Object.fromEntries(labels.map((label, n) => [label, word[n]!])), of }
+    const isRare = words.endsWith('?')
+    const word = words.replace('?', '').split(' ')
+    return { isRare, own: Object.fromEntries(labels.map((label, n) => [label, word[n]!])), of }
   })
   return {
     ...named,
@@ -54,7 +59,10 @@ export function split(
     labels: ['name', ...labels],
     read: ({ counters }, add) => {
       for (const [name, own] of counters) {
-        for (const row of all) add({ name, ...row.own }, count(row.of, own))
+        for (const row of all) {
+          const value = count(row.of, own)
+          if (value > 0 || !row.isRare) add({ name, ...row.own }, value)
+        }
       }
     },
   }

@@ -8,7 +8,7 @@
 import { Counter, Gauge, Histogram, register, type Registry } from 'prom-client'
 import type { Cache } from '../api.ts'
 import { histograms, metrics, type HistogramOf } from './catalogue.ts'
-import type { Metric } from './metric.ts'
+import type { Labels, Metric } from './metric.ts'
 import { bucketsOf, checkNamesFree, checkPrometheus, type Buckets } from './metric-options.ts'
 import { Watch, type Observed } from './watch.ts'
 
@@ -102,21 +102,43 @@ class Board {
       registers: [this.#registry],
       labelNames: ['namespace', ...labels],
     }
-    const collect = (metric: Counter | Gauge): void => {
-      metric.reset()
-      for (const [cache, watch] of this.#watches) {
-        if (watch.isOver) {
-          watch.stop()
-          this.#watches.delete(cache)
-          continue
-        }
-        const from = watch.snapshot()
-        const { namespace } = from
-        read(from, (own, value) => metric.inc({ namespace, ...own }, value))
-      }
-    }
-    if (type === 'counter') {
-      new Counter({ ...how, collect() { collect(this) } }) // prettier-ignore
-    } else new Gauge({ ...how, collect() { collect(this) } }) // prettier-ignore
+    const metric = type === 'counter' ? new Counter(how) : new Gauge(how)
+    const { get } = metric
+    // Read when it is asked for. To put each value in, prom-client would hash its labels anew each time.
+    metric.get = async () => ({ ...(await get.call(metric)), values: this.#values(read) })
   }
+
+  /** Of all caches; those of one namespace are summed up. */
+  #values(read: Metric['read']): { labels: Record<string, string>; value: number }[] {
+    const values: { labels: Record<string, string>; value: number }[] = []
+    const namespaces = new Map<string, number>()
+    for (const watch of this.#open()) {
+      const from = watch.snapshot()
+      const { namespace } = from
+      const before = namespaces.get(namespace) ?? 0
+      namespaces.set(namespace, before + 1)
+      read(from, (own, value) => {
+        const labels = { namespace, ...own }
+        const known = before === 0 ? undefined : values.find((one) => isSame(one.labels, labels))
+        if (known === undefined) values.push({ labels, value })
+        else known.value += value
+      })
+    }
+    return values
+  }
+
+  /** A cache that was closed leaves here. */
+  #open(): Watch[] {
+    for (const [cache, watch] of this.#watches) {
+      if (!watch.isOver) continue
+      watch.stop()
+      this.#watches.delete(cache)
+    }
+    return [...this.#watches.values()]
+  }
+}
+
+function isSame(one: Labels, other: Labels): boolean {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((n) => one[n] === other[n])
 }

@@ -31,8 +31,9 @@ beforeAll(() => {
     cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, name }))
   }
-  mkdirSync(join(project, 'node_modules', '@bufbuild'))
-  for (const name of ['lru-cache', 'msgpackr', '@bufbuild/protobuf', 'pg', 'bullmq']) {
+  const peers = ['@bufbuild/protobuf', 'pg', 'bullmq', 'prom-client', '@opentelemetry/api']
+  for (const name of ['lru-cache', 'msgpackr', ...peers]) {
+    mkdirSync(join(project, 'node_modules', dirname(name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'dir')
   }
 })

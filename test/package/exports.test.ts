@@ -21,6 +21,8 @@ const needed: Readonly<Record<string, string>> = {
   'breakwater/codecs/protobuf': '@bufbuild/protobuf',
   'breakwater/postgres': 'pg',
   'breakwater/bullmq': 'bullmq',
+  'breakwater/prometheus': 'prom-client',
+  'breakwater/opentelemetry': '@opentelemetry/api',
 }
 const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
 

@@ -10,6 +10,7 @@ import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
 import { l2Latency } from './l2-latency.ts'
 import { memory } from './memory.ts'
+import { metrics } from './metrics.ts'
 import { outage } from './outage.ts'
 import { overload } from './overload.ts'
 import { set } from './set.ts'
@@ -31,6 +32,7 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['outage', outage],
   ['overload', overload],
   ['ahead', ahead],
+  ['metrics', metrics],
   ['codecs', codecs],
   ['big-values', bigValues],
 ])

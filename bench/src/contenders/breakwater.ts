@@ -4,16 +4,24 @@ import { createCache, type Store } from 'breakwater'
 import { connectIoredis, connectNodeRedis } from './connect.ts'
 import type { ClientName, Id, Opened, Setting } from './contender.ts'
 
+export interface Extras {
+  readonly compress?: false
+  /** Who is told of what it does. */
+  readonly told?: 'Prometheus' | 'Prometheus and OpenTelemetry'
+  readonly verify?: number
+}
+
 export async function open(
   client: ClientName,
   setting: Setting,
-  compress?: false,
+  { compress, told, verify }: Extras = {},
 ): Promise<Opened> {
   const { tiers, maxEntries } = setting
   const shared = tiers === 'memory' ? undefined : await storeOn(client, setting.url)
   const cache = createCache({
     // Two in one process must not read each other's frames.
     namespace: compress === false ? 'bench-uncompressed' : 'bench',
+    verify,
     store: shared?.store,
     memory: tiers === 'redis' ? false : { maxEntries, maxBytes: '256MiB' },
     storeTimeout: setting.patient ? '5s' : undefined,
@@ -21,6 +29,15 @@ export async function open(
     ttl: setting.ttlMs,
     staleWhileRevalidate: setting.staleMs,
   })
+  if (told !== undefined) {
+    const { prometheusMetrics } = await import('breakwater/prometheus')
+    const { Registry } = await import('prom-client')
+    prometheusMetrics({ cache, registry: new Registry() })
+  }
+  if (told === 'Prometheus and OpenTelemetry') {
+    const { openTelemetry } = await import('breakwater/opentelemetry')
+    openTelemetry({ cache })
+  }
   const items = cache.define({ name: 'items', load: (id: Id) => setting.load(id) })
   return {
     get: (id) => items.get(id),

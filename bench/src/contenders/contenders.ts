@@ -1,6 +1,7 @@
 // Everything that can be measured, by name. A contender's code is imported when it is opened: its
 // process has none of the others'.
 
+import type { Extras } from './breakwater.ts'
 import type { BareCodec, ClientName, Contender } from './contender.ts'
 
 const bentocache: Contender = {
@@ -111,8 +112,22 @@ export const oursByClient: readonly Contender[] = [
 export const oursUncompressed: Contender = {
   ...ours,
   name: 'breakwater, compress: false',
-  open: async (setting) => (await import('./breakwater.ts')).open('ioredis5', setting, false),
+  open: async (setting) =>
+    (await import('./breakwater.ts')).open('ioredis5', setting, { compress: false }),
 }
+
+function extra(name: string, extras: Extras): Contender {
+  const open: Contender['open'] = async (setting) =>
+    (await import('./breakwater.ts')).open('ioredis5', setting, extras)
+  return { ...ours, name: `breakwater, ${name}`, open }
+}
+
+/** What it costs to be watched. */
+export const oursWatched: readonly Contender[] = [
+  extra('with Prometheus', { told: 'Prometheus' }),
+  extra('with Prometheus and OpenTelemetry', { told: 'Prometheus and OpenTelemetry' }),
+  extra('with verify: 0.001', { verify: 0.001 }),
+]
 
 /** The caches that breakwater is compared with. */
 export const peers: readonly Contender[] = [
@@ -139,7 +154,15 @@ export const otherCodecs: readonly Contender[] = [
   bareRedis('redis5', 'JSON'),
 ]
 
-const all = [...oursByClient, oursUncompressed, ...peers, ...bases, ...otherCodecs, lru]
+const all = [
+  ...oursByClient,
+  oursUncompressed,
+  ...oursWatched,
+  ...peers,
+  ...bases,
+  ...otherCodecs,
+  lru,
+]
 
 export function contenderOf(name: string): Contender {
   const found = all.find((contender) => contender.name === name)
