@@ -38,7 +38,7 @@ export class Asks {
     if (!this.#quiet.ends(key, this.#engine.clock.now())) return
     if (!this.#link.isUp) return otherwise()
     const { schedule } = rulesOf(definition)
-    const until = this.#storeNow() + Math.max(leastUseMs, schedule.periodMs)
+    const until = this.#engine.hearing.storeNow + Math.max(leastUseMs, schedule.periodMs)
     const job = this.jobFor(definition, target, { turn: null, until, id: `ask:${key}` })
     if (job === undefined) return
     void this.#engine.background.track(this.#link.add([job]).catch(otherwise))
@@ -47,7 +47,7 @@ export class Asks {
   /** They are due, and no turn of theirs seems to be planned. Tells whether the queue has taken them. */
   async due(definition: AheadDefinition, keys: readonly Upkeep[]): Promise<boolean> {
     const { periodMs, leastGapMs: gapMs } = rulesOf(definition).schedule
-    const until = this.#storeNow() + Math.max(leastUseMs, periodMs)
+    const until = this.#engine.hearing.storeNow + Math.max(leastUseMs, periodMs)
     const jobs = keys.map(({ target, dueAt: at }) => {
       const turn = { at, gapMs }
       const id = `due:${target.key}`
@@ -71,7 +71,7 @@ export class Asks {
     const { end } = schedule.periodAt(begin)
     const next = end === Infinity ? begin + schedule.twoPeriodsMs : end
     for (let n = 0; n < targets.length; n += perSlice) {
-      const now = this.#storeNow()
+      const now = this.#engine.hearing.storeNow
       const jobs = targets.slice(n, n + perSlice).map((target) => {
         const shift = shareOf(target.key) * schedule.spreadMs
         const at = begin + shift
@@ -121,10 +121,6 @@ export class Asks {
       callbackFailed(this.#engine, { name: source.name, key }, 'precompute.args', error)
       return undefined
     }
-  }
-
-  #storeNow(): number {
-    return this.#engine.clock.now() + this.#engine.hearing.offsetMs
   }
 }
 

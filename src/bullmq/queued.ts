@@ -13,11 +13,11 @@ import type { Made } from '../refresh/ahead.ts'
 import { failed, lateOf, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
 import { readArgs } from '../refresh/args.ts'
 import { fillOf, heardFill, type Fill } from '../refresh/fills.ts'
-import { fetchNewer } from '../refresh/newer.ts'
+import { heard } from '../refresh/heard.ts'
 import { Plan, type Hands } from '../refresh/plan.ts'
 import { Rounds } from '../refresh/rounds.ts'
-import { errorOf, toldFailure } from '../refresh/told-failure.ts'
-import { correct, newUpkeep, reachedBy, type Upkeep } from '../refresh/upkeep.ts'
+import { errorOf } from '../refresh/told-failure.ts'
+import { correct, newUpkeep, reachedBy, takeFill, type Upkeep } from '../refresh/upkeep.ts'
 import { rulesOf, type Asks } from './asks.ts'
 import { Lookout } from './lookout.ts'
 
@@ -87,22 +87,19 @@ export class Queued implements Made {
   }
 
   heed(message: BusMessage): void {
-    const { engine, ownTokens } = this.#hands
-    if (message.type === 'beat' || message.type === 'bumped') return
-    const id = 'token' in message ? message.token : message.id
-    const isOwn = id.startsWith(ownTokens)
-    if (message.type === 'published') fetchNewer(engine, this.definition, message)
-    if (message.type === 'failed' && !isOwn) toldFailure(engine, this.definition, message)
-    const key = this.#keys.get(message.key)
+    const told = heard(this.#hands, this.definition, message)
+    const key = told && this.#keys.get(told.news.key)
     if (key === undefined) return
-    switch (message.type) {
+    const { news, id, isOwn } = told!
+    const { engine } = this.#hands
+    switch (news.type) {
       case 'published':
       case 'written':
         return this.#filled(key, heardFill(engine, key, id))
       case 'failed':
         if (isOwn) return
-        key.retryAt = this.now + message.backoffMs
-        return failed(this.#alerts, key, errorOf(engine, this.definition, message))
+        key.retryAt = this.now + news.backoffMs
+        return failed(this.#alerts, key, errorOf(engine, this.definition, news))
       case 'wanted':
         return this.ask(key.target)
       case 'released':
@@ -211,11 +208,8 @@ export class Queued implements Made {
   #filled(key: Upkeep, fill: Fill): void {
     const { schedule } = rulesOf(this.definition)
     const dueAt = dueAfter(schedule, key.share, fill)
-    if (dueAt < key.dueAt) return
-    const isNew = dueAt > key.dueAt
-    key.dueAt = dueAt
-    key.expiresAt = fill.expiresAt
-    if (dueAt <= this.now) return
+    const isNew = takeFill(key, dueAt, fill)
+    if (isNew === undefined || dueAt <= this.now) return
     resolve(this.#alerts, key)
     if (isNew && this.#keys.get(key.target.key) === key) this.#rounds.refreshed(key)
   }

@@ -82,7 +82,7 @@ function backoffOf(engine: Engine, key: Upkeep, { definition, attempts, backoff 
   }
   const { schedule, alerts } = rulesOf(definition)
   return retryMs(schedule, key, {
-    now: engine.clock.now() + engine.hearing.offsetMs,
+    now: engine.hearing.storeNow,
     errorBackoffMs: definition.source.rules.errorBackoffMs,
     failures: alerts.failures,
   })

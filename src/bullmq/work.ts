@@ -70,7 +70,7 @@ async function refresh(desk: Desk, job: Job<RefreshData>, token: string): Promis
   const { name, until, turn } = job.data
   const queued = desk.byName(name)
   const { engine } = desk
-  if (engine.clock.now() + engine.hearing.offsetMs > until) return 'too late'
+  if (engine.hearing.storeNow > until) return 'too late'
   if (queued === undefined || desk.leaving.isOver) return putOff(job, token, 60_000)
   const { definition } = queued
   const { periodMs } = rulesOf(definition).schedule

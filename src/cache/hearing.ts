@@ -55,6 +55,11 @@ export class Hearing {
     this.deafAt = alone ? Infinity : -Infinity
   }
 
+  /** Now, by the store's clock: what processes agree on. */
+  get storeNow(): number {
+    return this.#options.clock.now() + this.offsetMs
+  }
+
   /** Begins to beat; `send` is called every 2 s, and may find the store gone. */
   start(send: () => Promise<unknown>): void {
     const { clock } = this.#options

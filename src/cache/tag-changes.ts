@@ -31,8 +31,8 @@ function apply(engine: Engine, kind: Kind | 'settle', labels: readonly Label[]):
 
 /** So many changes were lost that nobody knows which: it was all. Their outbox holds it from now on. */
 export function everythingIsGone(engine: Engine): void {
-  const { tags, clock, hearing } = engine
-  tags.begin('gone', [everything], clock.now() + hearing.offsetMs)
+  const { tags, hearing } = engine
+  tags.begin('gone', [everything], hearing.storeNow)
   engine.tagOutbox.missed([everything], 'invalidate')
   tags.end('gone', [everything])
   apply(engine, 'gone', [everything])
@@ -51,9 +51,9 @@ export async function changeTags(
 ): Promise<void> {
   if (engine.state !== 'open') throw closed('')
   const { what, settleMs } = change
-  const { tags, hearing, clock, store } = engine
+  const { tags, hearing, store } = engine
   const kind = kindOf[what]!
-  const now = clock.now() + hearing.offsetMs
+  const now = hearing.storeNow
   tags.begin(kind, labels, now)
   if (settleMs > 0) tags.settle(labels, now + settleMs, now)
   apply(engine, kind, labels)
@@ -100,9 +100,9 @@ export async function redeliver(
 
 /** What was to settle and was not told, still is. */
 export async function settleOn(engine: Engine, labels: readonly Label[]): Promise<void> {
-  const { tags, hearing, clock } = engine
+  const { tags, hearing } = engine
   for (const label of labels) {
-    const settleMs = tags.settlesFor(label, clock.now() + hearing.offsetMs)
+    const settleMs = tags.settlesFor(label, hearing.storeNow)
     if (settleMs === 0) continue
     const id = engine.newToken()
     const request = { labels: [label], kind: 'settle', settleMs, id, known: tags.highest } as const
@@ -116,8 +116,8 @@ export async function settleKeys(
   labels: readonly Label[],
   settleMs: number,
 ): Promise<void> {
-  const { tags, hearing, clock, store } = engine
-  const now = clock.now() + hearing.offsetMs
+  const { tags, hearing, store } = engine
+  const now = hearing.storeNow
   tags.settle(labels, now + settleMs, now)
   if (store === undefined) return
   for (const some of chunksOf(labels, most)) {
@@ -129,9 +129,9 @@ export async function settleKeys(
 }
 
 export function hearTags(engine: Engine, message: BusMessage & { type: 'bumped' }): void {
-  const { tags, clock, hearing } = engine
+  const { tags, hearing } = engine
   const before = tags.tick
-  tags.hear(message, clock.now() + hearing.offsetMs)
+  tags.hear(message, hearing.storeNow)
   if (tags.tick !== before) apply(engine, message.kind, message.labels)
 }
 

@@ -23,11 +23,11 @@ export function fillOf({ hearing }: Engine, entry: Entry): Fill {
 
 /** Somebody has stored it now. How old it is tells memory, where it has it. */
 export function heardFill(engine: Engine, key: Upkeep, stamp: Token): Fill {
-  const { memory, clock, hearing } = engine
+  const { memory, hearing } = engine
   const held = memory?.get(key.target.key)
   if (held?.stamp === stamp) return fillOf(engine, held)
   const { ttlMs, precompute } = key.target.source.rules
-  const now = clock.now() + hearing.offsetMs
+  const now = hearing.storeNow
   // When its load began is not told: when it was due, most likely.
   const dueAt = Math.max(key.dueAt, now - precompute!.schedule.periodMs)
   return { stamp, startedAt: Math.min(now, dueAt), storedAt: now, expiresAt: now + ttlMs }

@@ -12,7 +12,7 @@ import { fillOf, type Fill } from './fills.ts'
 import type { Listing } from './listing.ts'
 import type { Hands, Plan } from './plan.ts'
 import type { Rounds } from './rounds.ts'
-import { retryMs, type Upkeep } from './upkeep.ts'
+import { retryMs, takeFill, type Upkeep } from './upkeep.ts'
 
 /** Between a change and the refresh that follows it by itself: changes often come in crowds. */
 const settleMs = 50
@@ -92,10 +92,8 @@ export class Making {
     const { plan, alerts, rounds, listing } = this.#options
     if (isOwn && key.expiresAt === undefined && key.changes === 0) key.first = fill.stamp
     const dueAt = this.#dueAfter(key, fill)
-    if (dueAt < key.dueAt) return
-    const isNew = dueAt > key.dueAt
-    key.dueAt = dueAt
-    key.expiresAt = fill.expiresAt
+    const isNew = takeFill(key, dueAt, fill)
+    if (isNew === undefined) return
     key.isOwn = isOwn
     if (dueAt <= plan.now) return
     resolve(alerts, key)

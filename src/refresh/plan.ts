@@ -41,8 +41,8 @@ export class Plan {
 
   /** The store's time. */
   get now(): number {
-    const { clock, hearing } = this.#hands.engine
-    return clock.now() + hearing.offsetMs
+    const { hearing } = this.#hands.engine
+    return hearing.storeNow
   }
 
   /** What was planned by a clock that has been corrected since is planned anew. */

@@ -10,12 +10,12 @@ import type { Label } from '../core/labels.ts'
 import type { BusMessage } from '../ports.ts'
 import { failed, lateOf, watch, type AlertsOf, type Late } from './alerts.ts'
 import { heardFill } from './fills.ts'
+import { heard } from './heard.ts'
 import { Listing } from './listing.ts'
 import { Making } from './making.ts'
-import { fetchNewer } from './newer.ts'
 import { Plan, type Hands } from './plan.ts'
 import { Rounds } from './rounds.ts'
-import { errorOf, toldFailure } from './told-failure.ts'
+import { errorOf } from './told-failure.ts'
 import { correct, newUpkeep, reachedBy, type Upkeep } from './upkeep.ts'
 
 /** Who has made a value in this period lets others make it once more, if that is needed. */
@@ -73,22 +73,19 @@ export class Precomputed {
   }
 
   heed(message: BusMessage): void {
-    const { engine, ownTokens } = this.#hands
-    if (message.type === 'beat' || message.type === 'bumped') return
-    const id = 'token' in message ? message.token : message.id
-    const isOwn = id.startsWith(ownTokens)
-    if (message.type === 'published') fetchNewer(engine, this.#definition, message)
-    if (message.type === 'failed' && !isOwn) toldFailure(engine, this.#definition, message)
-    const key = this.#listing.keys.get(message.key)
+    const told = heard(this.#hands, this.#definition, message)
+    const key = told && this.#listing.keys.get(told.news.key)
     if (key === undefined) return
-    switch (message.type) {
+    const { news, id, isOwn } = told!
+    const { engine } = this.#hands
+    switch (news.type) {
       case 'published':
       case 'written':
         return this.#making.filled(key, heardFill(engine, key, id), isOwn)
       case 'failed':
         if (isOwn) return
-        key.retryAt = this.#plan.now + message.backoffMs
-        failed(this.#alerts, key, errorOf(engine, this.#definition, message))
+        key.retryAt = this.#plan.now + news.backoffMs
+        failed(this.#alerts, key, errorOf(engine, this.#definition, news))
         return this.#plan.next(key)
       case 'wanted':
         // Many hear it, and one is enough.

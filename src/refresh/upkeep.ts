@@ -7,6 +7,7 @@ import type { Target } from '../cache/engine.ts'
 import type { Label } from '../core/labels.ts'
 import { shareOf, type Schedule } from '../core/schedule.ts'
 import type { Item } from './agenda.ts'
+import type { Fill } from './fills.ts'
 import type { Job } from './crew.ts'
 
 export interface Upkeep extends Job {
@@ -135,4 +136,13 @@ export function* reachedBy(
   const changed = new Set(labels)
   const isAll = source.labels.some((label) => changed.has(label))
   for (const key of keys) if (isAll || key.tags.some((tag) => changed.has(tag))) yield key
+}
+
+/** A value was filled that lets it be due then. `undefined`: what is known already is newer; true: it is news. */
+export function takeFill(key: Upkeep, dueAt: number, fill: Fill): boolean | undefined {
+  if (dueAt < key.dueAt) return undefined
+  const isNew = dueAt > key.dueAt
+  key.dueAt = dueAt
+  key.expiresAt = fill.expiresAt
+  return isNew
 }

@@ -31,11 +31,12 @@ describe('a refresh that fails', () => {
       precompute: { every: '2s', onMiss: 'wait' },
     })
     await queue().ready
-    await expect.poll(() => item.peek(), { timeout: 3_000 }).toMatchObject({ value: 'made' })
+    await expect.poll(() => item.peek(), { timeout: 10_000 }).toMatchObject({ value: 'made' })
     const gaps = begun.slice(1).map((at, n) => at - begun[n]!)
     expect(gaps).toHaveLength(4)
-    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(85)
-    expect(gaps[3]).toBeGreaterThan(gaps[0]! * 1.5)
+    // A twentieth of the period, doubled each time, up to a quarter of it. A busy machine only adds.
+    const least = [100, 200, 400, 500]
+    for (const [n, gap] of gaps.entries()) expect(gap).toBeGreaterThanOrEqual(least[n]! * 0.85)
     await expect
       .poll(() => told.filter((one) => one.event === 'alert' && one['kind'] !== 'late'))
       .toMatchObject([{ kind: 'failed', failures: 3 }, { kind: 'resolved' }])
