@@ -31,7 +31,7 @@ export const metrics: readonly Metric[] = [
     ({ failuresStale, failuresEarly, failuresScheduled }) => failuresStale + failuresEarly + failuresScheduled),
   {
     name: 'last_load_timestamp_seconds', otel: 'load.last_success', unit: 's', help: 'When a load of this process last ended well, seconds since 1970',
-    type: 'gauge', labels: ['name'],
+    type: 'gauge', merge: 'max', labels: ['name'],
     read: ({ totals }, add) => totals.lastLoadAt.forEach((at, name) => add({ name }, at / 1_000)),
   },
   split({ name: 'unleased_loads_total', otel: 'loads.unleased', unit: '{load}', help: 'Loads that ran without a lease, by why' }, ['why'], {
@@ -78,7 +78,7 @@ export const metrics: readonly Metric[] = [
   whole({ name: 'memory_entries', otel: 'memory.entries', unit: '{entry}', help: 'Entries in memory', type: 'gauge' }, ({ health }) => health.memory.entries),
   whole({ name: 'memory_bytes', otel: 'memory.usage', unit: 'By', help: 'What the entries in memory are reckoned at', type: 'gauge' }, ({ health }) => health.memory.bytes),
   whole({ name: 'memory_evictions_total', otel: 'memory.evictions', unit: '{entry}', help: 'Entries dropped from memory for want of room', type: 'counter' }, ({ health }) => health.memory.evicted),
-  whole({ name: 'store_up', otel: 'store.up', unit: '1', help: '1: the store answers, or a part of it does; 0: it does not, or there is none', type: 'gauge' }, ({ health }) => (health.store === 'up' ? 1 : 0)),
+  whole({ name: 'store_up', otel: 'store.up', unit: '1', help: '1: the store answers, or a part of it does; 0: it does not, or there is none', type: 'gauge', merge: 'min' }, ({ health }) => (health.store === 'up' ? 1 : 0)),
   whole({ name: 'breaker_open', otel: 'breaker.open', unit: '{server}', help: 'Servers of the store that are not asked now', type: 'gauge' }, ({ health }) => health.breakersOpen),
   whole({ name: 'breaker_opened_total', otel: 'breaker.opened', unit: '{time}', help: 'Times that the breaker opened', type: 'counter' }, ({ totals }) => totals.breakerOpened),
   {
@@ -86,7 +86,7 @@ export const metrics: readonly Metric[] = [
     type: 'counter', labels: ['operation'],
     read: ({ totals }, add) => totals.storeErrors.forEach((errors, operation) => add({ operation }, errors)),
   },
-  whole({ name: 'bus_up', otel: 'bus.up', unit: '1', help: '1: this process hears what others tell; 0: it does not, or there is no bus', type: 'gauge' }, ({ health }) => (health.bus === 'up' ? 1 : 0)),
+  whole({ name: 'bus_up', otel: 'bus.up', unit: '1', help: '1: this process hears what others tell; 0: it does not, or there is no bus', type: 'gauge', merge: 'min' }, ({ health }) => (health.bus === 'up' ? 1 : 0)),
   whole({ name: 'bus_gaps_total', otel: 'bus.gaps', unit: '{gap}', help: 'Times that this process ceased to hear the others', type: 'counter' }, ({ totals }) => totals.busGaps),
   ofCaptures({ name: 'changes_total', otel: 'changes', unit: '{change}', help: 'Row changes that were taken from the database', type: 'counter' }, ({ changes }) => changes),
   ofCaptures({ name: 'changes_gaps_total', otel: 'changes.gaps', unit: '{gap}', help: 'Times that changes may have been missed, and definitions went as a whole', type: 'counter' }, ({ gaps }) => gaps),

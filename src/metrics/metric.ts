@@ -13,6 +13,8 @@ export interface Metric {
   readonly unit: string
   readonly help: string
   readonly type: 'counter' | 'gauge'
+  /** Of several processes that are scraped as one (prom-client's AggregatorRegistry); default: the sum. */
+  readonly merge?: 'min' | 'max'
   /** Beside `namespace`. */
   readonly labels: readonly string[]
   /** Adds each combination of labels once. */
@@ -70,7 +72,7 @@ export function split(
 
 /** Of the cache as a whole. */
 export function whole(
-  named: Named & Pick<Metric, 'type'>,
+  named: Named & Pick<Metric, 'type' | 'merge'>,
   valueOf: (from: Snapshot) => number,
 ): Metric {
   return { ...named, labels: [], read: (from, add) => add({}, valueOf(from)) }

@@ -95,14 +95,15 @@ class Board {
     }
   }
 
-  #register({ name, help, type, labels, read }: Metric): void {
+  #register({ name, help, type, merge, labels, read }: Metric): void {
     const how = {
       name: this.#prefix + name,
       help,
       registers: [this.#registry],
       labelNames: ['namespace', ...labels],
     }
-    const metric = type === 'counter' ? new Counter(how) : new Gauge(how)
+    const metric =
+      type === 'counter' ? new Counter(how) : new Gauge({ ...how, aggregator: merge ?? 'sum' })
     const { get } = metric
     // Read when it is asked for. To put each value in, prom-client would hash its labels anew each time.
     metric.get = async () => ({ ...(await get.call(metric)), values: this.#values(read) })
