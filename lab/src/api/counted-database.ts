@@ -17,8 +17,8 @@ export interface CountedDatabase {
   trending(category: string, reason?: string): Promise<Trending>
   product(id: number): Promise<unknown>
   touch(category: string): Promise<number>
-  /** Changes what the settings say of `extraQueryMs`. */
-  slow(extraQueryMs: number): void
+  /** So much more than what the settings say. */
+  slow(moreMs: number): void
 }
 
 export async function openDatabase(
@@ -62,6 +62,6 @@ export async function openDatabase(
       const { rows } = await pool.query<{ revision: number }>(touchSql, [category])
       return rows[0]?.revision ?? 0
     },
-    slow: (ms) => void (extraQueryMs = ms),
+    slow: (moreMs) => void (extraQueryMs = settings.extraQueryMs + moreMs),
   }
 }

@@ -23,8 +23,8 @@ export interface ApiSettings {
 
 export type ApiCommand =
   | { readonly kind: 'start'; readonly settings: ApiSettings }
-  /** From now on the trending query takes so much longer. */
-  | { readonly kind: 'slow'; readonly extraQueryMs: number }
+  /** From now on the trending query takes so much longer than the settings say. */
+  | { readonly kind: 'slow'; readonly moreMs: number }
 
 /** What breakwater says of itself. */
 export type StoreHealth = Pick<Health, 'store' | 'bus'>

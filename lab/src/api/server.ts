@@ -18,7 +18,7 @@ process.on('message', (command: ApiCommand) => {
       })
       return
     case 'slow':
-      database?.slow(command.extraQueryMs)
+      database?.slow(command.moreMs)
   }
 })
 

@@ -51,6 +51,7 @@ export async function underLoad<Seen>(
       contender: settings.contender,
       fleet,
       startedAt,
+      queriesBefore: fleet.record.total,
       durationMs: faults.runMs,
       addPort: generator.addPort,
     })

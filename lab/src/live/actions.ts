@@ -20,11 +20,11 @@ export const extraQueryMs = 1500
 export const actions: Readonly<Record<ActionId, { label: string; explain: string }>> = {
   'kill-redis': {
     label: 'Kill Redis',
-    explain: `SIGKILL: connections break and all is lost; it is back, empty, after ${awayMs / 1000} s`,
+    explain: `SIGKILL: connections break and all is lost; it is back, empty, after ${seconds(awayMs)}`,
   },
   'freeze-redis': {
     label: 'Freeze Redis',
-    explain: `SIGSTOP: connections stay open and nothing answers for ${awayMs / 1000} s`,
+    explain: `SIGSTOP: connections stay open and nothing answers for ${seconds(awayMs)}`,
   },
   'kill-holder': {
     label: 'Kill the holder of the lease',
@@ -32,7 +32,7 @@ export const actions: Readonly<Record<ActionId, { label: string; explain: string
   },
   'slow-database': {
     label: 'Slow the database',
-    explain: `the trending query takes ${extraQueryMs / 1000} s longer, for ${slowMs / 1000} s`,
+    explain: `the trending query takes ${seconds(extraQueryMs)} longer, for ${seconds(slowMs)}`,
   },
   write: {
     label: 'Write',
@@ -86,4 +86,9 @@ function neverHere(id: ActionId, { redis, database }: Circumstances): string | u
   if (redis === undefined) return 'there is no Redis, so each process has a cache of its own'
   if (id === 'kill-holder') return undefined
   return redis === 'given' ? 'the Redis at REDIS_URL is yours: the lab leaves it alone' : undefined
+}
+
+/** A figure and its unit stay on one line. */
+function seconds(ms: number): string {
+  return `${ms / 1000}\u00A0s`
 }

@@ -106,9 +106,9 @@ export class Controls {
         return this.#killHolder(scene, over)
       case 'slow-database':
         this.#isSlow = true
-        scene.fleet.tell({ kind: 'slow', extraQueryMs })
+        scene.fleet.tell({ kind: 'slow', moreMs: extraQueryMs })
         await unlessOver(slowMs, over)
-        scene.fleet.tell({ kind: 'slow', extraQueryMs: 0 })
+        scene.fleet.tell({ kind: 'slow', moreMs: 0 })
         this.#isSlow = false
         return this.#record.happened('the database is as fast as before')
       case 'write': {
@@ -147,7 +147,7 @@ export class Controls {
     const number = fleet.members.findIndex((one) => one.pid === pid) + 1
     if (pid === undefined || number === 0) return
     fleet.kill(pid)
-    this.#record.happened(`process ${number} is killed, which held the lease`)
+    this.#record.happened(`process ${number} is killed in mid-query`)
     await unlessOver(replacedAfterMs, over)
     if (over.aborted) return
     const fresh = await firstOf(fleet.replace(pid), over)

@@ -43,7 +43,7 @@ export function livePage(mode: LiveState['mode']): string {
 </section>
 <section aria-labelledby="controls-title" id="controls" tabindex="-1">
 <h2 id="controls-title">Break something</h2>
-<p class="explain">${isPlay ? playNote : runNote}</p>
+<p class="explain while-on">${isPlay ? playNote : runNote}</p>
 <ul class="buttons">
 ${actionIds
   .filter((id) => isPlay || id !== 'stop')
@@ -57,7 +57,7 @@ ${actionIds
 <section aria-labelledby="rows-title">
 <h2 id="rows-title">${isPlay ? 'The last minute' : 'Over time, side by side'}</h2>
 <p class="explain">${isPlay ? '' : 'The same axes along each row. '}A dashed line is a write that invalidates, or a button. Point at a chart to read its row at that instant.</p>
-<div id="rows"></div>
+<div id="rows"${isPlay ? ' class="two"' : ''}></div>
 </section>
 ${isPlay ? '' : lists}
 </main>

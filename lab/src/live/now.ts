@@ -53,7 +53,7 @@ export function lookAt(scene: Scene, loads: readonly LoadProgress[], at: number)
     durationMs: scene.durationMs,
     requestsPerSecond: rateOf(loads),
     running: fleet.record.running,
-    total: fleet.record.total,
+    total: fleet.record.total - scene.queriesBefore,
     p95: { hot: latest?.hot.p95, unrelated: latest?.unrelated.p95 },
     waiting: { hot: waitingOf('hot'), unrelated: waitingOf('unrelated') },
     waitingForConnection: [...fleet.record.processes.values()].reduce(

@@ -10,6 +10,8 @@ export interface Scene {
   readonly contender: ContenderId
   readonly fleet: Fleet
   readonly startedAt: number
+  /** That filled the cache. */
+  readonly queriesBefore: number
   /** Left out: until somebody ends it. */
   readonly durationMs?: number | undefined
   /** When the run itself writes, in milliseconds since its start. */

@@ -17,7 +17,8 @@ process.on('message', (command: LoadCommand) => {
     case 'begin':
       return void run(command.order)
     case 'port':
-      return void openPool(command.port)
+      openPool(command.port)
+      return
     case 'end':
       isEnding = true
   }

@@ -25,15 +25,15 @@ export interface ChartOptions {
   readonly until?: 'now' | undefined
 }
 
-const width = 240
 const height = 124
 const left = 46
-const right = width - 8
 const top = 8
 const bottom = height - 20
 
 export function chart(options: ChartOptions): string {
   const { label, points, durationMs, axis, marks, shape, until } = options
+  const width = until === undefined ? 240 : 520 // one among others, or alone
+  const right = width - (until === undefined ? 8 : 14)
   const x = scaleLinear([0, durationMs], [left, right])
   const scale = axis.kind === 'log' ? scaleLog() : scaleLinear()
   const y = scale.domain([axis.min, axis.max]).range([bottom, top]).clamp(true)

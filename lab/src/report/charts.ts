@@ -45,7 +45,8 @@ export function panel(measure: Measure, trace: Trace, axis: Axis): string {
   const { title } = contenderNames[trace.contender]
   const points = trace.points[measure.id]
   const peak = Math.max(0, ...points.map(({ value }) => value))
-  const peakText = measure.unit === 'ms' ? inSeconds(peak) : String(peak)
+  const peakText =
+    points.length === 0 ? '–' : measure.unit === 'ms' ? inSeconds(peak) : String(peak)
   return `
 <figcaption><b>${title}</b> <span class="reading" data-rest="peak ${peakText}">peak ${peakText}</span></figcaption>
 ${chart({

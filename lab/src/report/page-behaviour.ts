@@ -26,7 +26,7 @@ const read = (panel, part) => {
   const points = JSON.parse(svg.dataset.points)
   const point = points.filter(([start]) => start <= ms).at(-1) || points[0]
   if (!point) return
-  const x = (left + (ms / span) * (right - left)) * 240
+  const x = (left + (ms / span) * (right - left)) * svg.viewBox.baseVal.width
   cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible')
   const at = svg.dataset.until ? ms - span : ms
   reading.textContent = (at / 1000).toFixed(1) + ' s: ' + text(panel.dataset.unit, point[1])

@@ -11,6 +11,7 @@ import { readFrom } from './requests.ts'
 import { apiSettings, streams } from './stage.ts'
 
 const contender: ContenderId = 'breakwater'
+const patienceMs = 10_000 // what a killed holder or a slow database costs is to be seen, not cut off
 
 export interface Played {
   readonly seconds: number
@@ -37,6 +38,7 @@ export function play(options: LabOptions): Promise<Played> {
         contender,
         fleet,
         startedAt,
+        queriesBefore: fleet.record.total,
         addPort: generator.addPort,
       })
       progress.done('free play: breakwater is under load until Ctrl-C, or Stop on the page')
@@ -44,7 +46,7 @@ export function play(options: LabOptions): Promise<Played> {
         ports: fleet.members.map(({ port }) => port),
         streams: streams(stage.hotPerSecond, plan.unrelatedPerSecond),
         startAt: startedAt,
-        timeoutMs: plan.timeoutMs,
+        timeoutMs: patienceMs,
       }
       let requests = 0
       let errors = 0

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Live } from '../live/live.ts'
-import { type Plan, planFor } from '../plan.ts'
+import { type Plan, planFor, type Size } from '../plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Setting } from '../report/result.ts'
 import { inSeconds, plural } from '../report/wording.ts'
@@ -17,7 +17,7 @@ import { buildShop, type Shop } from '../shop/build-shop.ts'
 import type { Stage } from './stage.ts'
 
 export interface LabOptions {
-  readonly size: 'full' | 'quick'
+  readonly size: Size
   readonly env: NodeJS.ProcessEnv
   readonly progress: Progress
   readonly signal: AbortSignal
@@ -56,10 +56,8 @@ export async function onPreparedGround<T>(
     const servers = await unlessStopped(starting)
     live.controls.open(servers)
     undo.push(() => live.controls.close())
-    const shop = await unlessStopped(
-      fillShop({ servers, prefix, targetMs: plan.queryTargetMs, progress, undo }),
-    )
-    const hotPerSecond = plan.hotOverCapacity * shop.capacity
+    const shop = await unlessStopped(fillShop({ servers, prefix, plan, progress, undo }))
+    const hotPerSecond = Math.min(plan.mostHotPerSecond, plan.hotOverCapacity * shop.capacity)
     const stage: Stage = { plan, shop, redis: servers.redis, hotPerSecond, prefix, signal, live }
     if (servers.redis?.kind === 'given') undo.push(() => forgetKeys(servers.redis, prefix))
     const found = await unlessStopped(versions(shop, servers.redis))
@@ -88,15 +86,16 @@ function alsoTo({ record }: Live, progress: Progress): Progress {
 async function fillShop(options: {
   servers: Servers
   prefix: string
-  targetMs: number
+  plan: Plan
   progress: Progress
   undo: (() => Promise<void>)[]
 }): Promise<Shop> {
-  const { servers, prefix, targetMs, progress, undo } = options
+  const { servers, prefix, plan, progress, undo } = options
   const building = buildShop({
     config: servers.database.config,
     schema: prefix.replaceAll('-', '_'),
-    targetMs,
+    firstOrders: plan.firstOrders,
+    targetMs: plan.queryTargetMs,
     say: progress.live,
   })
   if (servers.database.kind === 'given') {

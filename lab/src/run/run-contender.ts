@@ -35,6 +35,7 @@ export async function runContender(
       contender,
       fleet,
       startedAt,
+      queriesBefore: fleet.record.total,
       durationMs: plan.runMs,
       writeAtMs: plan.runMs * plan.writeAt,
       addPort: generator.addPort,

@@ -40,7 +40,7 @@ export function apiSettings(stage: Stage, contender: ContenderId, use: string): 
     redis: stage.redis,
     namespace: `${stage.prefix}-${use}`,
     ttlMs: stage.plan.ttlMs,
-    extraQueryMs: 0,
+    extraQueryMs: stage.plan.extraQueryMs,
   }
 }
 
