@@ -58,7 +58,7 @@ export interface Circumstances {
 /** Why a button cannot be pressed now; undefined: it can. */
 export function whyNot(id: ActionId, now: Circumstances): string | undefined {
   if (now.isOver) return 'the run has ended'
-  if (id === 'stop') return undefined
+  if (id === 'stop') return now.mode === 'play' ? undefined : 'Ctrl-C ends a run that measures'
   const never = neverHere(id, now)
   if (never !== undefined) return never
   if (now.scene === undefined) return 'nothing is under load just now'

@@ -18,12 +18,22 @@ import type { Disturbance } from './disturbance.ts'
 import type { LiveRecord } from './live-record.ts'
 import type { Scene } from './scene.ts'
 
-const replacedAfterMs = 1000
 const writeTimeoutMs = 10_000
+
+/** How long what a button does lasts. */
+export interface Spells {
+  readonly awayMs: number
+  readonly slowMs: number
+  /** Until another process takes the place of one that was killed. */
+  readonly replacedAfterMs: number
+}
+
+const usual: Spells = { awayMs, slowMs, replacedAfterMs: 1000 }
 
 export class Controls {
   readonly disturbances: Disturbance[] = []
   readonly #record: LiveRecord
+  readonly #spells: Spells
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
   #servers: Servers | undefined
@@ -33,8 +43,9 @@ export class Controls {
   #isHolderAwaited = false
   #isOver = false
 
-  constructor(record: LiveRecord) {
+  constructor(record: LiveRecord, spells: Partial<Spells> = {}) {
     this.#record = record
+    this.#spells = { ...usual, ...spells }
   }
 
   /** Somebody pressed Stop. */
@@ -107,7 +118,7 @@ export class Controls {
       case 'slow-database':
         this.#isSlow = true
         scene.fleet.tell({ kind: 'slow', moreMs: extraQueryMs })
-        await unlessOver(slowMs, over)
+        await unlessOver(this.#spells.slowMs, over)
         scene.fleet.tell({ kind: 'slow', moreMs: 0 })
         this.#isSlow = false
         return this.#record.happened('the database is as fast as before')
@@ -126,7 +137,7 @@ export class Controls {
     try {
       if (how === 'kill-redis') await server.kill()
       else server.freeze()
-      await unlessOver(awayMs, over)
+      await unlessOver(this.#spells.awayMs, over)
       if (how === 'kill-redis') await server.restart()
       else server.thaw()
       this.#record.happened(how === 'kill-redis' ? 'Redis is back, empty' : 'Redis answers again')
@@ -148,7 +159,7 @@ export class Controls {
     if (pid === undefined || number === 0) return
     fleet.kill(pid)
     this.#record.happened(`process ${number} is killed in mid-query`)
-    await unlessOver(replacedAfterMs, over)
+    await unlessOver(this.#spells.replacedAfterMs, over)
     if (over.aborted) return
     const fresh = await firstOf(fleet.replace(pid), over)
     if (fresh === undefined) return
