@@ -1,13 +1,13 @@
 // The lab's live page for those who have no mouse, do not see it or not well, or hold it in a hand.
 
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { lowContrast, outlineOf } from '../support/page-audit.ts'
 import { beginScene, endContender, now } from '../support/scripted-lab.ts'
-import { inBrowser, viewedLab } from '../support/viewed-lab.ts'
+import { noBrowser, viewedLab } from '../support/viewed-lab.ts'
 
 const viewed = viewedLab()
 
-inBrowser('everything can be done by keyboard', async () => {
+test.skipIf(noBrowser)('everything can be done by keyboard', async () => {
   const scene = beginScene(viewed.live, 'breakwater', 'breakwater')
   scene.report(2, { kind: 'lease', change: 'taken', at: now() })
   await viewed.page.waitForSelector('[data-action=kill-redis][aria-disabled=false]')
@@ -59,7 +59,7 @@ inBrowser('everything can be done by keyboard', async () => {
   ])
 })
 
-inBrowser('a screen reader finds its way, and is not told each figure', async () => {
+test.skipIf(noBrowser)('a screen reader finds its way, and is not told each figure', async () => {
   beginScene(viewed.live, 'plain', 'no protection').load({ sent: 2, done: 1, p95: 3 })
   await viewed.shows('#panel-hot-plain', /peak/)
   const outline = await outlineOf(viewed.page)
@@ -81,25 +81,28 @@ inBrowser('a screen reader finds its way, and is not told each figure', async ()
   await viewed.shows('#why-kill-holder', 'without protection nobody holds a lease')
 })
 
-inBrowser.each(['light', 'dark'] as const)('text stands out in %s', async (colorScheme) => {
-  const scene = beginScene(viewed.live, 'plain', 'no protection')
-  scene.load({ sent: 2, done: 1, p95: 3 })
-  endContender(viewed.live, 'plain', 3)
-  beginScene(viewed.live, 'lock-poll', 'lock')
-  await viewed.page.emulateMedia({ colorScheme })
-  await viewed.shows('#figures', /no protection/)
-  expect(await lowContrast(viewed.page)).toEqual([])
-  const background = await viewed.page.evaluate(
-    () => getComputedStyle(document.body).backgroundColor,
-  )
-  await viewed.page.click('#theme')
-  await expect
-    .poll(() => viewed.page.evaluate(() => getComputedStyle(document.body).backgroundColor))
-    .not.toBe(background)
-  expect(await lowContrast(viewed.page)).toEqual([])
-})
+test.skipIf(noBrowser).each(['light', 'dark'] as const)(
+  'text stands out in %s',
+  async (colorScheme) => {
+    const scene = beginScene(viewed.live, 'plain', 'no protection')
+    scene.load({ sent: 2, done: 1, p95: 3 })
+    endContender(viewed.live, 'plain', 3)
+    beginScene(viewed.live, 'lock-poll', 'lock')
+    await viewed.page.emulateMedia({ colorScheme })
+    await viewed.shows('#figures', /no protection/)
+    expect(await lowContrast(viewed.page)).toEqual([])
+    const background = await viewed.page.evaluate(
+      () => getComputedStyle(document.body).backgroundColor,
+    )
+    await viewed.page.click('#theme')
+    await expect
+      .poll(() => viewed.page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+      .not.toBe(background)
+    expect(await lowContrast(viewed.page)).toEqual([])
+  },
+)
 
-inBrowser.each([
+test.skipIf(noBrowser).each([
   ['on a phone of 360 pixels', { viewport: { width: 360, height: 700 } }],
   ['at 200 % zoom', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
 ])('nothing is cut off %s', async (_, options) => {
@@ -117,7 +120,7 @@ inBrowser.each([
   await narrow.close()
 })
 
-inBrowser('who wants less motion has charts all the same', async () => {
+test.skipIf(noBrowser)('who wants less motion has charts all the same', async () => {
   const calm = await viewed.look({ reducedMotion: 'reduce' })
   const scene = beginScene(viewed.live, 'plain', 'no protection')
   scene.report(1, { kind: 'query-began', query: 1, at: now(), reason: undefined })

@@ -3,11 +3,11 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { beginScene, endContender, now } from '../support/scripted-lab.ts'
-import { inBrowser, viewedLab } from '../support/viewed-lab.ts'
+import { noBrowser, viewedLab } from '../support/viewed-lab.ts'
 
 const viewed = viewedLab()
 
-inBrowser('a run is shown while it happens, contender beside contender', async () => {
+test.skipIf(noBrowser)('a run is shown while it happens, contender beside contender', async () => {
   const plain = beginScene(viewed.live, 'plain', 'no protection')
   for (let query = 1; query <= 20; query++) {
     plain.report(1, { kind: 'query-began', query, at: now(), reason: undefined })
@@ -42,31 +42,34 @@ inBrowser('a run is shown while it happens, contender beside contender', async (
   await viewed.shows('#figures', /no protection/)
 })
 
-inBrowser('faults come with what was expected and what happened, and the end is told', async () => {
-  viewed.live.record.faultBegan('the holder of the lease is killed')
-  await viewed.shows('#faults', /the holder of the lease is killed running now/)
-  await viewed.shows('#faults', /a write <b>invalidates<\/b> to come/) // as text
-  viewed.live.record.faultEnded({
-    name: 'the holder of the lease is killed',
-    expected: '2 queries in all',
-    happened: '2 queries; 0 failed',
-    outcome: 'as expected',
-  })
-  await viewed.shows(
-    '#faults',
-    /as expected\s+expected 2 queries in all\s*happened 2 queries; 0 failed/,
-  )
+test.skipIf(noBrowser)(
+  'faults come with what was expected and what happened, and the end is told',
+  async () => {
+    viewed.live.record.faultBegan('the holder of the lease is killed')
+    await viewed.shows('#faults', /the holder of the lease is killed running now/)
+    await viewed.shows('#faults', /a write <b>invalidates<\/b> to come/) // as text
+    viewed.live.record.faultEnded({
+      name: 'the holder of the lease is killed',
+      expected: '2 queries in all',
+      happened: '2 queries; 0 failed',
+      outcome: 'as expected',
+    })
+    await viewed.shows(
+      '#faults',
+      /as expected\s+expected 2 queries in all\s*happened 2 queries; 0 failed/,
+    )
 
-  viewed.live.record.ended('The run has ended. Its report: report.html')
-  await viewed.server.close()
-  await viewed.shows('#phase', 'The run has ended. Its report: report.html')
-  await viewed.shows('#faults', /2 queries; 0 failed/) // all is still there
-  await viewed.shows('#log', /the holder of the lease is killed: as expected/)
-  expect(await viewed.page.isVisible('#lost')).toBe(false)
-  expect(viewed.trouble).toEqual([])
-})
+    viewed.live.record.ended('The run has ended. Its report: report.html')
+    await viewed.server.close()
+    await viewed.shows('#phase', 'The run has ended. Its report: report.html')
+    await viewed.shows('#faults', /2 queries; 0 failed/) // all is still there
+    await viewed.shows('#log', /the holder of the lease is killed: as expected/)
+    expect(await viewed.page.isVisible('#lost')).toBe(false)
+    expect(viewed.trouble).toEqual([])
+  },
+)
 
-inBrowser('who comes late sees all that there was', async () => {
+test.skipIf(noBrowser)('who comes late sees all that there was', async () => {
   beginScene(viewed.live, 'plain', 'no protection')
   endContender(viewed.live, 'plain', 12)
   beginScene(viewed.live, 'lock-poll', 'lock, 50 ms poll')
@@ -76,22 +79,25 @@ inBrowser('who comes late sees all that there was', async () => {
   await late.close()
 })
 
-inBrowser('the page asks nobody else for anything, and has nothing to complain of', async () => {
-  beginScene(viewed.live, 'plain', 'no protection').load({ sent: 2, done: 1, p95: 3 })
-  await viewed.shows('#panel-hot-plain', /peak/)
-  await viewed.page.hover('#panel-hot-plain svg')
-  expect([...viewed.hosts]).toEqual([new URL(viewed.server.url).host])
-  expect(viewed.trouble).toEqual([])
-  // And could not, if it wanted to.
-  const outcome = await viewed.page.evaluate(() =>
-    fetch('http://127.0.0.1:1/').then(
-      () => 'asked',
-      (error: Error) => error.name,
-    ),
-  )
-  expect(outcome).toBe('TypeError')
-  expect(viewed.trouble.join()).toMatch(/Content Security Policy/)
-})
+test.skipIf(noBrowser)(
+  'the page asks nobody else for anything, and has nothing to complain of',
+  async () => {
+    beginScene(viewed.live, 'plain', 'no protection').load({ sent: 2, done: 1, p95: 3 })
+    await viewed.shows('#panel-hot-plain', /peak/)
+    await viewed.page.hover('#panel-hot-plain svg')
+    expect([...viewed.hosts]).toEqual([new URL(viewed.server.url).host])
+    expect(viewed.trouble).toEqual([])
+    // And could not, if it wanted to.
+    const outcome = await viewed.page.evaluate(() =>
+      fetch('http://127.0.0.1:1/').then(
+        () => 'asked',
+        (error: Error) => error.name,
+      ),
+    )
+    expect(outcome).toBe('TypeError')
+    expect(viewed.trouble.join()).toMatch(/Content Security Policy/)
+  },
+)
 
 test('another site can neither look nor press', async () => {
   beginScene(viewed.live, 'breakwater', 'breakwater')

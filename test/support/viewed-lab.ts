@@ -4,12 +4,12 @@
 import { type Live, type LiveServer, serveLive } from '@breakwater/lab'
 import { type RedisServer, startRedisServer } from '@breakwater/rig'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { launchChromium, noChromium } from './chromium.ts'
 import { scriptedLab } from './scripted-lab.ts'
 
 if (noChromium !== undefined) process.stderr.write(`The live page is NOT tested: ${noChromium}\n`)
-export const inBrowser = test.skipIf(noChromium !== undefined)
+export const noBrowser = noChromium !== undefined
 
 export interface Viewed {
   readonly redis: RedisServer

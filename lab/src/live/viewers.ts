@@ -59,8 +59,16 @@ export class Viewers {
     )
   }
 
+  /** Whatever is wrong with the page, the run goes on: it then has no viewers. */
   #update(): void {
-    if (this.#viewers.size === 0) return
+    try {
+      if (this.#viewers.size > 0) this.#show()
+    } catch {
+      for (const { response } of this.#viewers) response.destroy()
+    }
+  }
+
+  #show(): void {
     const state = this.#live.record.state()
     const fragments = this.#render(state)
     const buttons = JSON.stringify(
