@@ -45,15 +45,17 @@ export class GrowingTrace {
         const at = point.at - from
         return value === undefined || at < 0 || at > length ? [] : [{ at, value }]
       })
+    const sinceStart = (points: Point[]): Point[] =>
+      points.filter(({ at }) => at > startedAt - from - bucketMs)
     return {
       contender,
       durationMs: length,
       marks: this.#marks.map((at) => at - from).filter((at) => at >= 0 && at <= length),
       points: {
-        running: runningOverTime({ ...span, queries: fleet.queries }, bucketMs),
+        running: sinceStart(runningOverTime({ ...span, queries: fleet.queries }, bucketMs)),
         hot: p95('hot'),
         unrelated: p95('unrelated'),
-        waiting: waitingOverTime({ ...span, pool: fleet.pool }, bucketMs),
+        waiting: sinceStart(waitingOverTime({ ...span, pool: fleet.pool }, bucketMs)),
       },
       until: durationMs === undefined ? 'now' : undefined,
     }

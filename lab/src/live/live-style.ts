@@ -32,5 +32,6 @@ grid-template-columns:repeat(auto-fit,minmax(min(100%,195px),1fr))}
 font-size:.875rem;line-height:1.5}
 #log time{color:var(--soft);font-variant-numeric:tabular-nums;margin-right:8px}
 .panel{min-height:64px}
+@media (max-width:640px){.tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tile b{font-size:1.1rem}}
 .two{display:grid;gap:0 20px;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
 `

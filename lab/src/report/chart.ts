@@ -58,7 +58,7 @@ export function chart(options: ChartOptions): string {
       ? `${at / 1000} s`
       : at === durationMs
         ? 'now'
-        : `${(at - durationMs) / 1000} s`
+        : `\u2212${(durationMs - at) / 1000} s`
   const n = (value: number): string => value.toFixed(1)
   const data = points.map((p) => [p.at, Math.round(p.value * 10) / 10])
 
