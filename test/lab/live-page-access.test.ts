@@ -1,7 +1,7 @@
 // The lab's live page for those who have no mouse, do not see it or not well, or hold it in a hand.
 
 import { expect, test } from 'vitest'
-import { lowContrast, outlineOf } from '../support/page-audit.ts'
+import { backgroundOf, cutOff, focusOf, lowContrast, outlineOf } from '../support/page-audit.ts'
 import { beginScene, endContender, now } from '../support/scripted-lab.ts'
 import { noBrowser, viewedLab } from '../support/viewed-lab.ts'
 
@@ -11,16 +11,10 @@ test.skipIf(noBrowser)('everything can be done by keyboard', async () => {
   const scene = beginScene(viewed.live, 'breakwater', 'breakwater')
   scene.report(2, { kind: 'lease', change: 'taken', at: now() })
   await viewed.page.waitForSelector('[data-action=kill-redis][aria-disabled=false]')
-  const focused = (): Promise<string> =>
-    viewed.page.evaluate(() => {
-      const at = document.activeElement as HTMLElement
-      const { outlineStyle } = getComputedStyle(at)
-      return `${at.dataset['action'] ?? (at.id || at.className)} ${outlineStyle}`
-    })
   const reached: string[] = []
   const press = async (key: string): Promise<void> => {
     await viewed.page.keyboard.press(key)
-    if (key === 'Tab') reached.push(await focused())
+    if (key === 'Tab') reached.push(await focusOf(viewed.page))
   }
   for (let tab = 0; tab < 3; tab++) await press('Tab')
   const pid = viewed.redis.pid
@@ -91,13 +85,9 @@ test.skipIf(noBrowser).each(['light', 'dark'] as const)(
     await viewed.page.emulateMedia({ colorScheme })
     await viewed.shows('#figures', /no protection/)
     expect(await lowContrast(viewed.page)).toEqual([])
-    const background = await viewed.page.evaluate(
-      () => getComputedStyle(document.body).backgroundColor,
-    )
+    const background = await backgroundOf(viewed.page)
     await viewed.page.click('#theme')
-    await expect
-      .poll(() => viewed.page.evaluate(() => getComputedStyle(document.body).backgroundColor))
-      .not.toBe(background)
+    await expect.poll(() => backgroundOf(viewed.page)).not.toBe(background)
     expect(await lowContrast(viewed.page)).toEqual([])
   },
 )
@@ -110,13 +100,7 @@ test.skipIf(noBrowser).each([
   endContender(viewed.live, 'plain', 12)
   const narrow = await viewed.look(options)
   await viewed.shows('#figures', /no protection/, narrow)
-  const cut = await narrow.evaluate(() => ({
-    page: document.documentElement.scrollWidth - innerWidth,
-    buttons: [...document.querySelectorAll('button')].filter(
-      ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
-    ).length,
-  }))
-  expect(cut).toEqual({ page: 0, buttons: 0 })
+  expect(await cutOff(narrow)).toEqual({ page: 0, buttons: 0 })
   await narrow.close()
 })
 
