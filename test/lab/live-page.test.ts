@@ -16,7 +16,7 @@ test.skipIf(noBrowser)('a run is shown while it happens, contender beside conten
   plain.load({ sent: 40, done: 10, p95: 2500 })
   await viewed.shows('#phase', /no protection .* of 60.0 s/)
   await viewed.shows('#tiles', /20 running.*20 in all/s)
-  await viewed.shows('#tiles', /Hot page, p952.5 s/)
+  await viewed.shows('#tiles', /Hot endpoint, p952.5 s/)
   await viewed.shows('#tiles', /160 per second/)
   await viewed.shows('#tiles', /Callers waiting60/)
   await viewed.shows('#panel-running-plain', /peak 20/)

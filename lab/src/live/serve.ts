@@ -45,7 +45,7 @@ export async function serveLive(live: Live, port: number): Promise<LiveServer> {
       },
       token,
     )
-    if (why !== undefined) await reply.code(403).type('text/plain').send(`${why}\n`)
+    return why === undefined ? undefined : reply.code(403).type('text/plain').send(`${why}\n`)
   })
   app.get('/:token/', (_, reply) => reply.type('text/html').send(livePage(live.record.mode)))
   app.get('/:token/live.css', (_, reply) => reply.type('text/css').send(liveCss))

@@ -24,8 +24,8 @@ export function tiles(now: Now | undefined): string {
 const titles = [
   'Requests',
   'Trending queries',
-  'Hot page, p95',
-  'Unrelated page, p95',
+  'Hot endpoint, p95',
+  'Unrelated endpoint, p95',
   'Callers waiting',
   'Lease',
   'Breaker',

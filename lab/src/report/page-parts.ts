@@ -37,7 +37,7 @@ ${cell('outdated', String(one.outdated))}${cell('errors', share(one.errors, one.
   )
   const percentiles =
     '<th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th><th scope="col">max</th>'
-  return `<div class="wide"><table class="figures">
+  return `<div class="wide" role="region" aria-label="Figures" tabindex="0"><table class="figures">
 <thead><tr><th rowspan="2"></th><th colspan="5" scope="colgroup">trending queries at the database</th><th colspan="4" scope="colgroup">hot endpoint</th><th colspan="4" scope="colgroup">unrelated endpoint</th><th rowspan="2" scope="col">outdated</th><th rowspan="2" scope="col">errors</th></tr>
 <tr><th scope="col">per expiry</th><th scope="col">in all</th><th scope="col">expiries</th><th scope="col">at once</th><th scope="col">waiting</th>${percentiles}${percentiles}</tr></thead>
 <tbody>${rows.join('\n')}</tbody>
