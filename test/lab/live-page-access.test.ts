@@ -71,8 +71,12 @@ test.skipIf(noBrowser)('a screen reader finds its way, and is not told each figu
   levels.forEach((level, index) => expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1))
   expect(outline.liveRegions).toEqual(['said', 'log'])
   const described = await viewed.page.getAttribute('[data-action=kill-holder]', 'aria-describedby')
-  expect(described).toBe('explain-kill-holder why-kill-holder')
+  expect(described).toBe('explain-kill-holder why-kill-holder why-all')
   await viewed.shows('#why-kill-holder', 'without protection nobody holds a lease')
+  await viewed.shows('#why-all', /^$/)
+  viewed.live.record.sceneEnded() // then no button can be pressed, which is said once
+  await viewed.shows('#why-all', 'Not now: nothing is under load just now')
+  await viewed.shows('#why-kill-holder', /^$/)
 })
 
 test.skipIf(noBrowser).each(['light', 'dark'] as const)(

@@ -26,17 +26,26 @@ const tell = ({ id, atMs, text }) => {
 }
 
 const buttons = [...document.querySelectorAll('[data-action]')]
-const allow = (reasons) => { for (const button of buttons) {
-  const why = reasons[button.dataset.action] || ''
-  button.setAttribute('aria-disabled', String(why !== ''))
-  const text = element('why-' + button.dataset.action)
-  if (text.textContent !== why) text.textContent = why
-} }
+let reasonOf = {}
+const write = (id, text) => { if (element(id).textContent !== text) element(id).textContent = text }
+const allow = (reasons) => {
+  reasonOf = reasons
+  const ids = buttons.map(({ dataset }) => dataset.action)
+  const [first, ...others] = ids.filter((id) => id !== 'stop').map((id) => reasons[id] || '')
+  const common = others.every((why) => why === first) ? first : '' // said once
+  write('why-all', common === '' ? '' : 'Not now: ' + common)
+  for (const button of buttons) {
+    const id = button.dataset.action
+    const why = reasons[id] || ''
+    button.setAttribute('aria-disabled', String(why !== ''))
+    write('why-' + id, why === common ? '' : why)
+  }
+}
 const say = (text) => { element('said').textContent = text }
 for (const button of buttons) button.onclick = async () => {
   say('')
-  const why = element('why-' + button.dataset.action).textContent
-  if (button.getAttribute('aria-disabled') === 'true') return say('Not now: ' + why)
+  const why = reasonOf[button.dataset.action]
+  if (button.getAttribute('aria-disabled') === 'true') return say('Not now: ' + (why || 'still connecting'))
   try {
     const answer = await fetch('press/' + button.dataset.action, { method: 'POST' })
     if (!answer.ok) say('Not now: ' + await answer.text())

@@ -42,8 +42,9 @@ export function livePage(mode: LiveState['mode']): string {
 <ul class="processes" id="processes" aria-label="The API processes"></ul>
 </section>
 <section aria-labelledby="controls-title" id="controls" tabindex="-1">
-<h2 id="controls-title">Break something</h2>
+<h2 id="controls-title" class="while-on">Break something</h2>
 <p class="explain while-on">${isPlay ? playNote : runNote}</p>
+<p class="why while-on" id="why-all"></p>
 <ul class="buttons">
 ${actionIds
   .filter((id) => isPlay || id !== 'stop')
@@ -85,7 +86,7 @@ const lists = `<section aria-labelledby="faults-title">
 function button(id: ActionId): string {
   const { label, explain } = actions[id]
   return (
-    `<li><button type="button" data-action="${id}" aria-disabled="true" aria-describedby="explain-${id} why-${id}">${label}</button> ` +
+    `<li><button type="button" data-action="${id}" aria-disabled="true" aria-describedby="explain-${id} why-${id} why-all">${label}</button> ` +
     `<span class="explain" id="explain-${id}">${explain}</span> <span class="why" id="why-${id}"></span></li>`
   )
 }

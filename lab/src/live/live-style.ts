@@ -22,8 +22,8 @@ progress{width:160px;max-width:100%;height:10px;vertical-align:middle;accent-col
 grid-template-columns:repeat(auto-fit,minmax(min(100%,195px),1fr))}
 .buttons button{white-space:normal}
 .buttons .explain{display:block;margin:4px 0 0}
-.buttons .why{display:block;font-size:.875rem;color:var(--bare)}
-.buttons .why:empty{display:none}
+.why{display:block;font-size:.875rem;color:var(--bare);margin:4px 0}
+.why:empty{display:none}
 [data-action]{font-size:.95rem;font-weight:600;border-color:var(--soft)}
 [data-action][aria-disabled=true]{color:var(--soft);font-weight:400;border-style:dashed;cursor:not-allowed}
 #said{color:var(--bare)}
