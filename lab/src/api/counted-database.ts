@@ -17,6 +17,8 @@ export interface CountedDatabase {
   trending(category: string, reason?: string): Promise<Trending>
   product(id: number): Promise<unknown>
   touch(category: string): Promise<number>
+  /** So much more than what the settings say. */
+  slow(moreMs: number): void
 }
 
 export async function openDatabase(
@@ -35,6 +37,7 @@ export async function openDatabase(
   setInterval(() => report({ kind: 'pool', at: wallClock(), waiting: pool.waitingCount }), 50)
 
   let queries = 0
+  let { extraQueryMs } = settings
   return {
     async trending(category, reason) {
       const client = await pool.connect()
@@ -43,7 +46,7 @@ export async function openDatabase(
       try {
         const { rows } = await client.query<TrendingProduct & { revision: number }>(trendingSql, [
           category,
-          settings.extraQueryMs / 1000,
+          extraQueryMs / 1000,
         ])
         return toTrending(category, rows)
       } finally {
@@ -59,5 +62,6 @@ export async function openDatabase(
       const { rows } = await pool.query<{ revision: number }>(touchSql, [category])
       return rows[0]?.revision ?? 0
     },
+    slow: (moreMs) => void (extraQueryMs = settings.extraQueryMs + moreMs),
   }
 }

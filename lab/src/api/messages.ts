@@ -1,6 +1,7 @@
 // What an API process is told by the main process, and what it reports. Instants are milliseconds
 // of the wall clock with fractions, so that reports of several processes of one host line up.
 
+import type { Health } from 'breakwater'
 import type { ClientConfig } from 'pg'
 import type { ContenderId } from '../contenders/contender.ts'
 import type { RedisAddress } from '../servers/addresses.ts'
@@ -20,6 +21,14 @@ export interface ApiSettings {
   readonly leaseMs?: number | undefined
 }
 
+export type ApiCommand =
+  | { readonly kind: 'start'; readonly settings: ApiSettings }
+  /** From now on the trending query takes so much longer than the settings say. */
+  | { readonly kind: 'slow'; readonly moreMs: number }
+
+/** What breakwater says of itself. */
+export type StoreHealth = Pick<Health, 'store' | 'bus'>
+
 export type ApiReport =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -31,6 +40,11 @@ export type ApiReport =
     }
   | { readonly kind: 'query-ended'; readonly query: number; readonly at: number }
   | { readonly kind: 'pool'; readonly at: number; readonly waiting: number }
+  /** The contender's lease or lock on the hot key. */
+  | { readonly kind: 'lease'; readonly change: LeaseChange; readonly at: number }
+  | { readonly kind: 'health'; readonly health: StoreHealth }
+
+export type LeaseChange = 'taken' | 'released'
 
 export function wallClock(): number {
   return performance.timeOrigin + performance.now()

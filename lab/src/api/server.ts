@@ -3,15 +3,23 @@
 // parent.
 
 import Fastify from 'fastify'
+import type { Contender } from '../contenders/contender.ts'
 import { createContender } from '../contenders/create-contender.ts'
-import { openDatabase } from './counted-database.ts'
-import type { ApiReport, ApiSettings } from './messages.ts'
+import { type CountedDatabase, openDatabase } from './counted-database.ts'
+import { type ApiCommand, type ApiReport, type ApiSettings, wallClock } from './messages.ts'
 
 process.on('disconnect', () => process.exit(0))
-process.once('message', (settings: ApiSettings) => {
-  start(settings).catch((error: unknown) => {
-    report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
-  })
+let database: CountedDatabase | undefined
+process.on('message', (command: ApiCommand) => {
+  switch (command.kind) {
+    case 'start':
+      start(command.settings).catch((error: unknown) => {
+        report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+      })
+      return
+    case 'slow':
+      database?.slow(command.moreMs)
+  }
 })
 
 function report(message: ApiReport): void {
@@ -19,18 +27,22 @@ function report(message: ApiReport): void {
 }
 
 async function start(settings: ApiSettings): Promise<void> {
-  const database = await openDatabase(settings, report)
-  const contender = await createContender(settings, database.trending)
+  const shop = await openDatabase(settings, report)
+  database = shop
+  const contender = await createContender(settings, shop.trending, (change) => {
+    report({ kind: 'lease', change, at: wallClock() })
+  })
+  reportHealth(contender)
   const api = Fastify({ keepAliveTimeout: 60_000 })
 
   api.get<{ Params: { category: string } }>('/trending/:category', ({ params }) =>
     contender.trending(params.category),
   )
   api.get<{ Params: { id: string } }>('/products/:id', ({ params }) =>
-    database.product(Number(params.id)),
+    shop.product(Number(params.id)),
   )
   api.post<{ Params: { category: string } }>('/trending/:category/write', async ({ params }) => {
-    const revision = await database.touch(params.category)
+    const revision = await shop.touch(params.category)
     await contender.invalidate(params.category)
     return { revision }
   })
@@ -39,4 +51,16 @@ async function start(settings: ApiSettings): Promise<void> {
   const address = api.server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
   report({ kind: 'listening', port: address.port })
+}
+
+/** Only what is new: it is looked at often and changes seldom. */
+function reportHealth({ health }: Contender): void {
+  if (health === undefined) return
+  let told = ''
+  setInterval(() => {
+    const { store, bus } = health()
+    if (told === `${store} ${bus}`) return
+    told = `${store} ${bus}`
+    report({ kind: 'health', health: { store, bus } })
+  }, 100)
 }

@@ -1,5 +1,6 @@
 // What every contender is: a cache in front of one slow query. They differ in nothing else.
 
+import type { LeaseChange, StoreHealth } from '../api/messages.ts'
 import type { Trending } from '../shop/queries.ts'
 
 export const contenderIds = [
@@ -15,10 +16,15 @@ export type ContenderId = (typeof contenderIds)[number]
 /** `reason`: why it is loaded, where the contender knows. */
 export type Load = (category: string, reason?: string) => Promise<Trending>
 
+/** Told when this process takes the lease or lock on the hot key, and when it lets go. */
+export type OnLease = (change: LeaseChange) => void
+
 export interface Contender {
   trending(category: string): Promise<Trending>
   /** After a write: what is cached is wrong now. */
   invalidate(category: string): Promise<void>
+  /** breakwater only. */
+  health?(): StoreHealth
 }
 
 export const contenderNames: Readonly<Record<ContenderId, { title: string; how: string }>> = {

@@ -6,27 +6,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Trending } from '../shop/queries.ts'
 import type { Contender, Load } from './contender.ts'
-import { releaseLock, takeLock } from './lock.ts'
+import type { Lock } from './lock.ts'
 
 const pollMs = 50
 
 export function lockPoll(options: {
   redis: Redis
+  lock: Lock
   namespace: string
   ttlMs: number
   load: Load
 }): Contender {
-  const { redis, namespace, ttlMs, load } = options
+  const { redis, lock, namespace, ttlMs, load } = options
   const keyOf = (category: string): string => `${namespace}:trending:${category}`
   return {
     async trending(category) {
       const key = keyOf(category)
-      const lock = `${key}:lock`
+      const lockKey = `${key}:lock`
       const token = randomUUID()
       for (;;) {
         const cached = await redis.get(key)
         if (cached !== null) return JSON.parse(cached) as Trending
-        if (await takeLock(redis, lock, token)) {
+        if (await lock.take(lockKey, token)) {
           try {
             const filled = await redis.get(key) // between our GET and our lock
             if (filled !== null) return JSON.parse(filled) as Trending
@@ -34,7 +35,7 @@ export function lockPoll(options: {
             await redis.set(key, JSON.stringify(value), 'PX', ttlMs)
             return value
           } finally {
-            await releaseLock(redis, lock, token)
+            await lock.release(lockKey, token)
           }
         }
         await sleep(pollMs)

@@ -7,30 +7,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Trending } from '../shop/queries.ts'
 import type { Contender, Load } from './contender.ts'
-import { releaseLock, takeLock } from './lock.ts'
+import type { Lock } from './lock.ts'
 
 const retryMs = 120
 const staleFor = 10 // times the ttl
 
 export function lockRetry(options: {
   redis: Redis
+  lock: Lock
   namespace: string
   ttlMs: number
   load: Load
 }): Contender {
-  const { redis, namespace, ttlMs, load } = options
-  const keysOf = (category: string): { key: string; stale: string; lock: string } => {
+  const { redis, lock, namespace, ttlMs, load } = options
+  const keysOf = (category: string): { key: string; stale: string; lockKey: string } => {
     const key = `${namespace}:trending:${category}`
-    return { key, stale: `${key}:stale`, lock: `${key}:lock` }
+    return { key, stale: `${key}:stale`, lockKey: `${key}:lock` }
   }
   return {
     async trending(category) {
-      const { key, stale, lock } = keysOf(category)
+      const { key, stale, lockKey } = keysOf(category)
       const cached = await redis.get(key)
       if (cached !== null) return JSON.parse(cached) as Trending
 
       const token = randomUUID()
-      if (await takeLock(redis, lock, token)) {
+      if (await lock.take(lockKey, token)) {
         try {
           const value = await load(category)
           const text = JSON.stringify(value)
@@ -41,7 +42,7 @@ export function lockRetry(options: {
             .exec()
           return value
         } finally {
-          await releaseLock(redis, lock, token)
+          await lock.release(lockKey, token)
         }
       }
 

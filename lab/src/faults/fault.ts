@@ -1,18 +1,13 @@
 // What every fault has in common: breakwater on a fresh cache, its processes under load from the
-// first instant, a hand that does the damage, and a row that says what was expected and what came.
+// first instant, and a hand that does the damage.
 
 import { type ApiSettings, wallClock } from '../api/messages.ts'
-import { applyLoad, forkGenerator } from '../load/apply-load.ts'
 import type { Answer } from '../load/messages.ts'
+import { startGenerator } from '../load/start-generator.ts'
 import { type Fleet, startFleet } from '../run/fleet.ts'
-import { apiSettings, quietDatabase, readFrom, type Stage, streams } from '../run/stage.ts'
-
-export interface FaultRow {
-  readonly name: string
-  readonly expected: string
-  readonly happened: string
-  readonly outcome: 'as expected' | 'not as expected' | 'not run'
-}
+import { readFrom } from '../run/requests.ts'
+import { apiSettings, quietDatabase, type Stage, streams } from '../run/stage.ts'
+import type { FaultRow } from './fault-row.ts'
 
 export interface Fault {
   readonly name: string
@@ -25,6 +20,7 @@ const patienceMs = 10_000
 export async function underLoad<Seen>(
   stage: Stage,
   options: {
+    name: string
     use: string
     leaseMs?: number
     processes: number
@@ -34,7 +30,7 @@ export async function underLoad<Seen>(
   damage: (fleet: Fleet) => Promise<Seen>,
 ): Promise<{ seen: Seen; fleet: Fleet; answers: readonly Answer[]; startedAt: number }> {
   const { faults, unrelatedPerSecond } = stage.plan
-  const { use, leaseMs, madeEveryMs } = options
+  const { name, use, leaseMs, madeEveryMs } = options
   const settings: ApiSettings =
     madeEveryMs === undefined
       ? {
@@ -44,11 +40,21 @@ export async function underLoad<Seen>(
           extraQueryMs: faults.extraQueryMs,
         }
       : { ...apiSettings(stage, 'breakwater-ahead', use), ttlMs: madeEveryMs }
-  const generator = forkGenerator(stage.signal)
+  const generator = startGenerator(stage.signal)
   const fleet = await startFleet(settings, options.processes, stage.signal)
   try {
     if (madeEveryMs !== undefined) for (const { port } of fleet.members) await readFrom(port)
     const startedAt = wallClock() + 150
+    stage.live.record.sceneBegan({
+      kind: 'fault',
+      title: `breakwater, when ${name}`,
+      contender: settings.contender,
+      fleet,
+      startedAt,
+      queriesBefore: fleet.record.total,
+      durationMs: faults.runMs,
+      addPort: generator.addPort,
+    })
     const order = {
       ports: fleet.members.map(({ port }) => port),
       streams: streams(faults.hotPerSecond, unrelatedPerSecond),
@@ -58,24 +64,12 @@ export async function underLoad<Seen>(
     }
     const [seen, answers] = await Promise.all([
       damage(fleet),
-      applyLoad(generator, order, () => undefined),
+      generator.apply(order, (state) => stage.live.record.load(state)),
     ])
     return { seen, fleet, answers, startedAt }
   } finally {
+    stage.live.record.sceneEnded()
     await fleet.stop()
     await quietDatabase(stage)
-  }
-}
-
-export function row(
-  name: string,
-  expected: string,
-  findings: readonly { readonly text: string; readonly ok: boolean }[],
-): FaultRow {
-  return {
-    name,
-    expected,
-    happened: findings.map(({ text, ok }) => (ok ? text : `${text} (!)`)).join('; '),
-    outcome: findings.every(({ ok }) => ok) ? 'as expected' : 'not as expected',
   }
 }

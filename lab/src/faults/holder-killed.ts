@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wallClock } from '../api/messages.ts'
 import { inSeconds, plural } from '../report/wording.ts'
-import { type Fault, row, underLoad } from './fault.ts'
+import { row } from './fault-row.ts'
+import { type Fault, underLoad } from './fault.ts'
 
 const name = 'the holder of the lease is killed'
 const graceMs = 250
@@ -25,7 +26,7 @@ export const holderKilled: Fault = {
     }
     const { seen, fleet, answers } = await underLoad(
       stage,
-      { use: 'holder-killed', leaseMs: leaseWhenKilledMs, processes: stage.plan.processes },
+      { name, use: 'holder-killed', leaseMs: leaseWhenKilledMs, processes: stage.plan.processes },
       async (running) => {
         const holder = await running.nextQuery()
         await sleep(killAfterMs)

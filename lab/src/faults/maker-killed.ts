@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wallClock } from '../api/messages.ts'
 import { inSeconds } from '../report/wording.ts'
-import { type Fault, row, underLoad } from './fault.ts'
+import { row } from './fault-row.ts'
+import { type Fault, underLoad } from './fault.ts'
 
 const name = 'the maker of a scheduled value is killed'
 const graceMs = 250
@@ -24,7 +25,7 @@ export const makerKilled: Fault = {
     }
     const { seen, fleet, answers } = await underLoad(
       stage,
-      { use: 'maker-killed', processes: 2, madeEveryMs: everyMs },
+      { name, use: 'maker-killed', processes: 2, madeEveryMs: everyMs },
       async (running) => {
         const maker = await running.nextQuery()
         await sleep(stage.shop.queryMs / 4)

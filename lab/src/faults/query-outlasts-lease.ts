@@ -3,7 +3,8 @@
 
 import { inSeconds, plural } from '../report/wording.ts'
 import { overlaps } from '../run/figures.ts'
-import { type Fault, row, underLoad } from './fault.ts'
+import { row } from './fault-row.ts'
+import { type Fault, underLoad } from './fault.ts'
 
 const name = 'the query outlasts the lease'
 
@@ -14,6 +15,7 @@ export const queryOutlastsLease: Fault = {
     const { fleet, answers } = await underLoad(
       stage,
       {
+        name,
         use: 'query-outlasts-lease',
         leaseMs: shortLeaseMs,
         processes: stage.redis === undefined ? 1 : stage.plan.processes,

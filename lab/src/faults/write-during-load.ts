@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { wallClock } from '../api/messages.ts'
 import { plural } from '../report/wording.ts'
 import { heardWithinMs } from '../run/figures.ts'
-import { writeTo } from '../run/stage.ts'
-import { type Fault, row, underLoad } from './fault.ts'
+import { writeTo } from '../run/requests.ts'
+import { row } from './fault-row.ts'
+import { type Fault, underLoad } from './fault.ts'
 
 const name = 'a write invalidates during the query'
 
@@ -18,6 +19,7 @@ export const writeDuringLoad: Fault = {
     const { seen, fleet, answers } = await underLoad(
       stage,
       {
+        name,
         use: 'write-during-load',
         processes: stage.redis === undefined ? 1 : stage.plan.processes,
       },

@@ -5,41 +5,54 @@
 
 import { Pool } from 'undici'
 import { wallClock } from '../api/messages.ts'
-import type { Answer, LoadOrder, LoadReport, Stream } from './messages.ts'
+import { Course } from './course.ts'
+import type { Answer, LoadCommand, LoadOrder, LoadReport, Stream } from './messages.ts'
+
+const pools = new Map<number, Pool>()
+let isEnding = false
 
 process.on('disconnect', () => process.exit(0))
-process.on('message', (order: LoadOrder) => void run(order))
+process.on('message', (command: LoadCommand) => {
+  switch (command.kind) {
+    case 'begin':
+      return void run(command.order)
+    case 'port':
+      openPool(command.port)
+      return
+    case 'end':
+      isEnding = true
+  }
+})
 
 function report(message: LoadReport): void {
   if (process.connected) process.send?.(message, () => undefined)
 }
 
+function openPool(port: number): void {
+  pools.set(port, new Pool(`http://127.0.0.1:${port}`, { connections: null }))
+}
+
 async function run(order: LoadOrder): Promise<void> {
-  const pools = new Map(
-    order.ports.map((port) => [port, new Pool(`http://127.0.0.1:${port}`, { connections: null })]),
-  )
+  order.ports.forEach(openPool)
   const answers: Answer[] = []
-  let sent = 0
-  let errors = 0
+  const courses = { hot: new Course(), unrelated: new Course() }
   const ticker = setInterval(() => {
-    report({ kind: 'progress', sent, done: answers.length, errors })
+    const at = wallClock()
+    const endpoints = { hot: courses.hot.now(at), unrelated: courses.unrelated.now(at) }
+    report({ kind: 'progress', at, endpoints })
   }, 200)
 
-  const send = async (stream: Stream, intendedAt: number): Promise<void> => {
-    sent++
+  const send = async ({ endpoint, path }: Stream, intendedAt: number): Promise<void> => {
+    const request = courses[endpoint].sent(intendedAt)
     const live = [...pools.keys()]
     const port = live[Math.floor(Math.random() * live.length)] ?? 0
-    const answer = await ask(pools.get(port), stream, order.timeoutMs)
-    if (answer.error !== undefined) errors++
+    const answer = await ask(pools.get(port), path, order.timeoutMs)
+    const at = wallClock()
+    courses[endpoint].answered(request, { at, failed: answer.error !== undefined })
     // As a load balancer would: a process that refuses connections gets no more requests.
     if (answer.error === 'connection' && pools.size > 1) pools.delete(port)
-    answers.push({
-      ...answer,
-      endpoint: stream.endpoint,
-      port,
-      intendedAt,
-      ms: wallClock() - intendedAt,
-    })
+    if (order.durationMs === undefined) return
+    answers.push({ ...answer, endpoint, port, intendedAt, ms: at - intendedAt })
   }
   await Promise.all(order.streams.map((stream) => arrivals(order, stream, send)))
   clearInterval(ticker)
@@ -53,23 +66,25 @@ async function arrivals(
   stream: Stream,
   send: (stream: Stream, intendedAt: number) => Promise<void>,
 ): Promise<void> {
-  const open: Promise<void>[] = []
+  const open = new Set<Promise<void>>()
   const gap = (): number => (-Math.log(1 - Math.random()) * 1000) / stream.perSecond
-  const endAt = order.startAt + order.durationMs
-  for (let at = order.startAt + gap(); at < endAt; at += gap()) {
+  const endAt = order.startAt + (order.durationMs ?? Number.POSITIVE_INFINITY)
+  for (let at = order.startAt + gap(); at < endAt && !isEnding; at += gap()) {
     const wait = at - wallClock()
     if (wait > 0.5) await new Promise((done) => setTimeout(done, wait))
-    open.push(send(stream, at))
+    const request = send(stream, at)
+    open.add(request)
+    void request.finally(() => open.delete(request))
   }
   await Promise.all(open)
 }
 
 async function ask(
   pool: Pool | undefined,
-  stream: Stream,
+  template: string,
   timeoutMs: number,
 ): Promise<Pick<Answer, 'revision' | 'error'>> {
-  const path = stream.path.replace('{n}', String(1 + Math.floor(Math.random() * 5000)))
+  const path = template.replace('{n}', String(1 + Math.floor(Math.random() * 5000)))
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     if (pool === undefined) return { error: 'connection' }

@@ -18,18 +18,22 @@ export interface ChartOptions {
   readonly points: readonly Point[]
   readonly durationMs: number
   readonly axis: Axis
-  readonly markAt: number
+  /** Writes, and what somebody did by a button. */
+  readonly marks: readonly number[]
   readonly shape: 'step' | 'line'
+  /** The axis ends at this instant, which is now: it counts backwards from there. */
+  readonly until?: 'now' | undefined
 }
 
-const width = 240
 const height = 124
 const left = 46
-const right = width - 8
 const top = 8
 const bottom = height - 20
 
-export function chart({ label, points, durationMs, axis, markAt, shape }: ChartOptions): string {
+export function chart(options: ChartOptions): string {
+  const { label, points, durationMs, axis, marks, shape, until } = options
+  const width = until === undefined ? 240 : 520 // one among others, or alone
+  const right = width - (until === undefined ? 8 : 14)
   const x = scaleLinear([0, durationMs], [left, right])
   const scale = axis.kind === 'log' ? scaleLog() : scaleLinear()
   const y = scale.domain([axis.min, axis.max]).range([bottom, top]).clamp(true)
@@ -49,11 +53,17 @@ export function chart({ label, points, durationMs, axis, markAt, shape }: ChartO
       (p) => y(p.value),
     )(drawn) ?? ''
   const seconds = x.ticks(Math.min(5, Math.floor(durationMs / 1000) || 1))
+  const timeAt = (at: number): string =>
+    until === undefined
+      ? `${at / 1000} s`
+      : at === durationMs
+        ? 'now'
+        : `\u2212${(durationMs - at) / 1000} s`
   const n = (value: number): string => value.toFixed(1)
   const data = points.map((p) => [p.at, Math.round(p.value * 10) / 10])
 
   return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"
- data-points='${JSON.stringify(data)}' data-span="${durationMs}" data-left="${left / width}" data-right="${right / width}">
+ data-points='${JSON.stringify(data)}' data-span="${durationMs}" data-left="${left / width}" data-right="${right / width}"${until === undefined ? '' : ` data-until="${until}"`}>
 ${axis.ticks
   .map(
     (tick) =>
@@ -64,10 +74,12 @@ ${axis.ticks
 ${seconds
   .map(
     (at) =>
-      `<text class="tick" x="${n(x(at))}" y="${height - 5}" text-anchor="middle">${at / 1000} s</text>`,
+      `<text class="tick" x="${n(x(at))}" y="${height - 5}" text-anchor="middle">${timeAt(at)}</text>`,
   )
   .join('\n')}
-<line class="mark" x1="${n(x(markAt))}" x2="${n(x(markAt))}" y1="${top}" y2="${bottom}"/>
+${marks
+  .map((at) => `<line class="mark" x1="${n(x(at))}" x2="${n(x(at))}" y1="${top}" y2="${bottom}"/>`)
+  .join('')}
 <path class="fill" d="${rounded(fill)}"/>
 <path class="stroke" d="${rounded(stroke)}"/>
 <line class="cursor" x1="0" x2="0" y1="${top}" y2="${bottom}" visibility="hidden"/>

@@ -3,77 +3,68 @@
 
 import { scaleLinear } from 'd3-scale'
 import { contenderNames } from '../contenders/contender.ts'
-import { p95OverTime, type Point, runningOverTime, waitingOverTime } from '../run/figures.ts'
-import type { ContenderRun } from '../run/run-contender.ts'
 import { type Axis, chart } from './chart.ts'
+import { type Measure, measures, type Trace } from './measures.ts'
 import { inSeconds } from './wording.ts'
 
-interface Measure {
-  readonly title: string
-  readonly explain: string
-  readonly unit: 'count' | 'ms'
-  points(run: ContenderRun): readonly Point[]
+export function chartSections(traces: readonly Trace[]): string {
+  return measures
+    .map((measure) => {
+      const axis = axisOf(measure, traces)
+      return chartRow(
+        measure,
+        traces
+          .map((trace) => figure(trace.contender, measure, panel(measure, trace, axis)))
+          .join('\n'),
+      )
+    })
+    .join('\n')
 }
 
-export function chartSections(runs: readonly ContenderRun[]): string {
-  const durationMs = Math.max(...runs.map((run) => run.durationMs))
-  const fine = durationMs / 80
-  const coarse = durationMs / 16
-  const measures: readonly Measure[] = [
-    {
-      title: 'Trending queries running at the database',
-      explain: 'The most at any instant. One is what the work needs.',
-      unit: 'count',
-      points: (run) => runningOverTime(run, fine),
-    },
-    {
-      title: 'Hot endpoint, p95',
-      explain: 'By the instant at which a request should have left; given up counts as its wait.',
-      unit: 'ms',
-      points: (run) => p95OverTime(run, 'hot', coarse),
-    },
-    {
-      title: 'Unrelated endpoint, p95',
-      explain: 'A product page that is not cached and shares the connections.',
-      unit: 'ms',
-      points: (run) => p95OverTime(run, 'unrelated', coarse),
-    },
-    {
-      title: 'Callers waiting for a connection',
-      explain: 'Over all processes.',
-      unit: 'count',
-      points: (run) => waitingOverTime(run, fine),
-    },
-  ]
-  return measures.map((measure) => section(measure, runs)).join('\n')
+export function chartRow({ title, explain }: Measure, panels: string): string {
+  return `<section>
+<h3>${title}</h3>
+<p class="explain">${explain}</p>
+<div class="panels">${panels}</div>
+</section>`
 }
 
-function section(measure: Measure, runs: readonly ContenderRun[]): string {
-  const series = runs.map((run) => measure.points(run))
-  const most = Math.max(...series.flat().map(({ value }) => value))
-  const axis = measure.unit === 'ms' ? timeAxis(most) : countAxis(most)
-  const figures = runs.map((run, index) => {
-    const points = series[index] ?? []
-    const { title } = contenderNames[run.contender]
-    const peak = Math.max(0, ...points.map(({ value }) => value))
-    const peakText = measure.unit === 'ms' ? inSeconds(peak) : String(peak)
-    return `<figure class="panel ${run.contender}" data-unit="${measure.unit}">
-<figcaption><b>${title}</b> <output data-rest="peak ${peakText}">peak ${peakText}</output></figcaption>
+/** `id`: of what is drawn again while it grows. */
+export function figure(
+  contender: Trace['contender'],
+  { unit }: Measure,
+  content: string,
+  id?: string,
+): string {
+  const named = id === undefined ? '' : ` id="${id}"`
+  return `<figure class="panel ${contender}" data-unit="${unit}"${named}>${content}</figure>`
+}
+
+/** The caption and the chart. */
+export function panel(measure: Measure, trace: Trace, axis: Axis): string {
+  const { title } = contenderNames[trace.contender]
+  const points = trace.points[measure.id]
+  const peak = Math.max(0, ...points.map(({ value }) => value))
+  const peakText =
+    points.length === 0 ? '–' : measure.unit === 'ms' ? inSeconds(peak) : String(peak)
+  return `
+<figcaption><b>${title}</b> <span class="reading" data-rest="peak ${peakText}">peak ${peakText}</span></figcaption>
 ${chart({
   label: `${measure.title}, ${title}: peak ${peakText}`,
   points,
-  durationMs: run.durationMs,
+  durationMs: trace.durationMs,
   axis,
-  markAt: run.write.beganAt - run.startedAt,
+  marks: trace.marks,
   shape: measure.unit === 'ms' ? 'line' : 'step',
+  until: trace.until,
 })}
-</figure>`
-  })
-  return `<section>
-<h3>${measure.title}</h3>
-<p class="explain">${measure.explain}</p>
-<div class="panels">${figures.join('\n')}</div>
-</section>`
+`
+}
+
+export function axisOf({ id, unit }: Measure, traces: readonly Trace[]): Axis {
+  const values = traces.flatMap(({ points }) => points[id].map(({ value }) => value))
+  const most = Math.max(0, ...values)
+  return unit === 'ms' ? timeAxis(most) : countAxis(most)
 }
 
 function countAxis(most: number): Axis {

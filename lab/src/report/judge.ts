@@ -2,10 +2,11 @@
 // never two at once, no error, quiet neighbours; recipes that melt; faults that end as expected.
 
 import type { ContenderId } from '../contenders/contender.ts'
-import type { FaultRow } from '../faults/fault.ts'
+import type { FaultRow } from '../faults/fault-row.ts'
+import type { Disturbance } from '../live/disturbance.ts'
 import type { Plan } from '../plan.ts'
 import { figuresOf, overtaken } from '../run/figures.ts'
-import type { ContenderRun } from '../run/run-contender.ts'
+import type { ContenderRun } from '../run/contender-run.ts'
 import { inSeconds, plural, ratio } from './wording.ts'
 
 export interface Verdict {
@@ -19,10 +20,12 @@ export function judge(options: {
   plan: Plan
   runs: readonly ContenderRun[]
   faults: readonly FaultRow[]
+  disturbances: readonly Disturbance[]
   shared: boolean
   queryMs: number
 }): Verdict {
-  const { plan, runs, faults, shared, queryMs } = options
+  const { plan, runs, faults, disturbances, shared, queryMs } = options
+  if (disturbances.length > 0) return { ok: false, failures: [cannotJudge(disturbances)] }
   const failures = [
     ...runs.flatMap((run) => {
       switch (run.contender) {
@@ -43,6 +46,14 @@ export function judge(options: {
       .map(({ name, expected, happened }) => `${name}: expected ${expected}, got ${happened}`),
   ]
   return { ok: failures.length === 0, failures }
+}
+
+function cannotJudge(disturbances: readonly Disturbance[]): string {
+  const presses = disturbances.map(({ action, during }) => `${action} during ${during}`)
+  return (
+    `cannot judge: expected a run that nobody disturbed, got ${presses.join(', ')} by the buttons of ` +
+    'the live page; run it again, with --no-live if need be'
+  )
 }
 
 /** It melts, or it keeps what a write had made wrong: which of the two is a matter of the instant. */

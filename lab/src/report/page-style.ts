@@ -42,7 +42,7 @@ dt{font-weight:600;margin-top:12px}dd{margin:0 0 0 12px}
 .panels{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,200px),1fr))}
 .panel{margin:0;background:var(--panel);border-radius:8px;padding:8px 8px 4px}
 figcaption{font-size:.85rem;line-height:1.35;padding:0 2px}
-output{display:block;color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
+.reading{display:block;color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
 svg{display:block;width:100%;height:auto;touch-action:pan-y}
 .grid{stroke:var(--rule)}.tick{fill:var(--soft);font-size:11px}
 .mark{stroke:var(--soft);stroke-dasharray:3 3}

@@ -5,8 +5,8 @@
 
 import * as hdr from 'hdr-histogram-js'
 import type { Answer, Endpoint } from '../load/messages.ts'
-import type { QueryRun } from './fleet.ts'
-import type { ContenderRun } from './run-contender.ts'
+import type { QueryRun } from './fleet-record.ts'
+import type { ContenderRun } from './contender-run.ts'
 
 export interface Latency {
   readonly requests: number
@@ -111,8 +111,13 @@ export interface Point {
   readonly value: number
 }
 
+type Span = Pick<ContenderRun, 'startedAt' | 'durationMs'>
+
 /** The most that ran at any instant of each bucket, so that no peak falls between two samples. */
-export function runningOverTime(run: ContenderRun, bucketMs: number): Point[] {
+export function runningOverTime(
+  run: Span & Pick<ContenderRun, 'queries'>,
+  bucketMs: number,
+): Point[] {
   return buckets(run, bucketMs).map((at) => {
     const from = run.startedAt + at
     const inside = run.queries.filter(
@@ -123,7 +128,7 @@ export function runningOverTime(run: ContenderRun, bucketMs: number): Point[] {
   })
 }
 
-export function waitingOverTime(run: ContenderRun, bucketMs: number): Point[] {
+export function waitingOverTime(run: Span & Pick<ContenderRun, 'pool'>, bucketMs: number): Point[] {
   return buckets(run, bucketMs).map((at) => {
     const from = run.startedAt + at
     const worst = new Map<number, number>()
@@ -146,6 +151,6 @@ export function p95OverTime(run: ContenderRun, endpoint: Endpoint, bucketMs: num
   })
 }
 
-function buckets(run: ContenderRun, bucketMs: number): number[] {
+function buckets(run: Span, bucketMs: number): number[] {
   return Array.from({ length: Math.ceil(run.durationMs / bucketMs) }, (_, n) => n * bucketMs)
 }

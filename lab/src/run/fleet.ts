@@ -1,31 +1,28 @@
-// The API processes of one contender: forked, told what to be, listened to. What they report is
-// gathered here on one time line, the only place that sees all of them.
+// The API processes of one contender: forked, told what to be, listened to, killed, and where a
+// button killed one, replaced.
 
 import type { ChildProcess } from 'node:child_process'
-import { type ApiReport, type ApiSettings, wallClock } from '../api/messages.ts'
+import type { ApiCommand, ApiReport, ApiSettings } from '../api/messages.ts'
+import { FleetRecord, type PoolSample, type QueryRun } from './fleet-record.ts'
 import { forkSession } from './fork-session.ts'
 
-export interface QueryRun {
+export interface Member {
   readonly pid: number
-  readonly beganAt: number
-  /** Why breakwater loaded it, where the contender says. */
-  readonly reason: string | undefined
-  endedAt: number | undefined
-}
-
-export interface PoolSample {
-  readonly pid: number
-  readonly at: number
-  readonly waiting: number
+  readonly port: number
 }
 
 export interface Fleet {
-  readonly members: readonly { readonly pid: number; readonly port: number }[]
+  /** In the order of their numbers; who was killed stays until another takes its place. */
+  readonly members: readonly Member[]
   readonly queries: readonly QueryRun[]
   readonly pool: readonly PoolSample[]
+  readonly record: FleetRecord
   /** The next trending query that begins at the database. */
   nextQuery(): Promise<QueryRun>
+  tell(command: ApiCommand): void
   kill(pid: number): void
+  /** Another process in the place of one that was killed; undefined when the fleet was stopped. */
+  replace(pid: number): Promise<Member | undefined>
   stop(): Promise<void>
 }
 
@@ -34,61 +31,34 @@ export async function startFleet(
   size: number,
   signal: AbortSignal,
 ): Promise<Fleet> {
-  const queries: QueryRun[] = []
-  const pool: PoolSample[] = []
-  const open = new Map<string, QueryRun>()
-  const watchers: ((query: QueryRun) => void)[] = []
+  const record = new FleetRecord()
   const children: ChildProcess[] = []
+  let isStopped = false
+  let current: ApiCommand | undefined
 
-  const take = (pid: number, report: ApiReport): void => {
-    switch (report.kind) {
-      case 'query-began': {
-        const query: QueryRun = {
-          pid,
-          beganAt: report.at,
-          reason: report.reason,
-          endedAt: undefined,
-        }
-        queries.push(query)
-        open.set(`${pid}:${report.query}`, query)
-        for (const tell of watchers.splice(0)) tell(query)
-        return
-      }
-      case 'query-ended': {
-        const query = open.get(`${pid}:${report.query}`)
-        if (query !== undefined) query.endedAt = report.at
-        return
-      }
-      case 'pool':
-        pool.push({ pid, at: report.at, waiting: report.waiting })
-        return
-      case 'listening':
-      case 'failed':
-    }
-  }
-
-  const member = async (): Promise<{ pid: number; port: number }> => {
+  const member = async (): Promise<Member> => {
     const child = forkSession(new URL('../api/server.js', import.meta.url), signal)
     children.push(child)
-    child.send(settings)
+    tellOne(child, { kind: 'start', settings })
     const pid = child.pid ?? 0
     const port = await new Promise<number>((resolve, reject) => {
       child.on('message', (report: ApiReport) => {
         if (report.kind === 'listening') resolve(report.port)
         else if (report.kind === 'failed') reject(new Error(`an API process: ${report.reason}`))
-        else take(pid, report)
+        else record.take(pid, report)
       })
       child.once('error', reject)
       child.once('exit', (code, by) => {
         reject(new Error(`an API process ended with ${String(code ?? by)}`))
-        // What it was running when it died ends for us here; the database may go on a little.
-        for (const query of queries) if (query.pid === pid) query.endedAt ??= wallClock()
+        record.ended(pid)
       })
     })
+    if (current !== undefined) tellOne(child, current)
     return { pid, port }
   }
 
   const stop = async (): Promise<void> => {
+    isStopped = true
     await Promise.all(
       children.map(async (child) => {
         if (child.exitCode !== null || child.signalCode !== null) return
@@ -103,14 +73,30 @@ export async function startFleet(
     const members = await Promise.all(Array.from({ length: size }, member))
     return {
       members,
-      queries,
-      pool,
-      nextQuery: () => new Promise((tell) => watchers.push(tell)),
+      queries: record.queries,
+      pool: record.pool,
+      record,
+      nextQuery: () => record.nextQuery(),
+      tell(command) {
+        current = command
+        for (const child of children) tellOne(child, command)
+      },
       kill: (pid) => void children.find((child) => child.pid === pid)?.kill('SIGKILL'),
+      async replace(pid) {
+        const at = members.findIndex((one) => one.pid === pid)
+        if (isStopped || at < 0) return undefined
+        const fresh = await member().catch(() => undefined) // stopped, or Redis is away just now
+        if (fresh !== undefined) members[at] = fresh
+        return fresh
+      },
       stop,
     }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+function tellOne(child: ChildProcess, command: ApiCommand): void {
+  if (child.connected) child.send(command, () => undefined)
 }

@@ -2,31 +2,20 @@
 // and one write on the way. The write leaves everybody with a cold key.
 
 import { wallClock } from '../api/messages.ts'
-import type { ContenderId } from '../contenders/contender.ts'
-import { applyLoad, forkGenerator, type LoadProgress } from '../load/apply-load.ts'
-import type { Answer } from '../load/messages.ts'
-import { type PoolSample, type QueryRun, startFleet } from './fleet.ts'
-import { apiSettings, quietDatabase, readFrom, type Stage, streams, writeTo } from './stage.ts'
-
-export interface ContenderRun {
-  readonly contender: ContenderId
-  readonly startedAt: number
-  readonly durationMs: number
-  readonly timeoutMs: number
-  readonly answers: readonly Answer[]
-  readonly queries: readonly QueryRun[]
-  readonly pool: readonly PoolSample[]
-  /** When the write began and when its invalidation was acknowledged; Infinity: never. */
-  readonly write: { readonly beganAt: number; readonly endedAt: number; readonly revision: number }
-}
+import { type ContenderId, contenderNames } from '../contenders/contender.ts'
+import { type LoadProgress, startGenerator } from '../load/start-generator.ts'
+import type { ContenderRun } from './contender-run.ts'
+import { startFleet } from './fleet.ts'
+import { readFrom, writeTo } from './requests.ts'
+import { apiSettings, quietDatabase, type Stage, streams } from './stage.ts'
 
 export async function runContender(
   stage: Stage,
   contender: ContenderId,
   progress: (state: LoadProgress & { running: number }) => void,
 ): Promise<ContenderRun> {
-  const { plan } = stage
-  const generator = forkGenerator(stage.signal)
+  const { plan, live } = stage
+  const generator = startGenerator(stage.signal)
   const fleet = await startFleet(
     apiSettings(stage, contender, contender),
     plan.processes,
@@ -40,26 +29,36 @@ export async function runContender(
       endedAt: Infinity,
       revision: 0,
     }
+    live.record.sceneBegan({
+      kind: 'contender',
+      title: contenderNames[contender].title,
+      contender,
+      fleet,
+      startedAt,
+      queriesBefore: fleet.record.total,
+      durationMs: plan.runMs,
+      writeAtMs: plan.runMs * plan.writeAt,
+      addPort: generator.addPort,
+    })
     const writer = setTimeout(() => {
       const port = fleet.members[0]?.port ?? 0
       void writeTo(port, plan.timeoutMs).then((revision) => {
         if (revision !== undefined) Object.assign(write, { endedAt: wallClock(), revision })
       })
     }, write.beganAt - wallClock())
-    const answers = await applyLoad(
-      generator,
-      {
-        ports: fleet.members.map(({ port }) => port),
-        streams: streams(stage.hotPerSecond, plan.unrelatedPerSecond),
-        startAt: startedAt,
-        durationMs: plan.runMs,
-        timeoutMs: plan.timeoutMs,
-      },
-      (state) => {
-        const running = fleet.queries.filter(({ endedAt }) => endedAt === undefined).length
-        progress({ ...state, running })
-      },
-    ).finally(() => clearTimeout(writer))
+    const order = {
+      ports: fleet.members.map(({ port }) => port),
+      streams: streams(stage.hotPerSecond, plan.unrelatedPerSecond),
+      startAt: startedAt,
+      durationMs: plan.runMs,
+      timeoutMs: plan.timeoutMs,
+    }
+    const answers = await generator
+      .apply(order, (state) => {
+        live.record.load(state)
+        progress({ ...state, running: fleet.record.running })
+      })
+      .finally(() => clearTimeout(writer))
     return {
       contender,
       startedAt,
@@ -71,6 +70,8 @@ export async function runContender(
       write,
     }
   } finally {
+    live.record.sceneEnded()
+    await live.controls.settle()
     await fleet.stop()
     await quietDatabase(stage)
   }

@@ -4,6 +4,7 @@
 import pg from 'pg'
 import type { ApiSettings } from '../api/messages.ts'
 import type { ContenderId } from '../contenders/contender.ts'
+import type { Live } from '../live/live.ts'
 import type { Stream } from '../load/messages.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisAddress } from '../servers/addresses.ts'
@@ -19,6 +20,7 @@ export interface Stage {
   readonly prefix: string
   /** Ctrl-C: ends every process at once. */
   readonly signal: AbortSignal
+  readonly live: Live
 }
 
 export function streams(hotPerSecond: number, unrelatedPerSecond: number): readonly Stream[] {
@@ -38,7 +40,7 @@ export function apiSettings(stage: Stage, contender: ContenderId, use: string): 
     redis: stage.redis,
     namespace: `${stage.prefix}-${use}`,
     ttlMs: stage.plan.ttlMs,
-    extraQueryMs: 0,
+    extraQueryMs: stage.plan.extraQueryMs,
   }
 }
 
@@ -58,19 +60,5 @@ export async function quietDatabase(stage: Stage): Promise<void> {
     }
   } finally {
     await client.end()
-  }
-}
-
-export async function readFrom(port: number): Promise<void> {
-  await (await fetch(`http://127.0.0.1:${port}/trending/${hotCategory}`)).arrayBuffer()
-}
-
-export async function writeTo(port: number, timeoutMs: number): Promise<number | undefined> {
-  const url = `http://127.0.0.1:${port}/trending/${hotCategory}/write`
-  try {
-    const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) })
-    return ((await answer.json()) as { revision: number }).revision
-  } catch {
-    return undefined
   }
 }

@@ -1,13 +1,15 @@
 // Brings up what the run needs: the database and Redis that the environment names, else private
 // ones. Without any Redis there is none: the lab then shows what one process can do.
 
-import { canStartServers, startRedisServer } from '@breakwater/rig'
+import { canStartServers, type RedisServer, startRedisServer } from '@breakwater/rig'
 import type { DatabaseAddress, RedisAddress } from './addresses.ts'
 import { startKeeper } from './start-keeper.ts'
 
 export interface Servers {
   readonly database: DatabaseAddress
   readonly redis: RedisAddress | undefined
+  /** The private one, to be killed and frozen. */
+  readonly redisServer: RedisServer | undefined
   stop(): Promise<void>
 }
 
@@ -20,7 +22,8 @@ export async function startServers(env: NodeJS.ProcessEnv, signal: AbortSignal):
     )
   }
   if (database.status === 'fulfilled' && redis.status === 'fulfilled') {
-    return { database: database.value.address, redis: redis.value.address, stop }
+    const { address, server } = redis.value
+    return { database: database.value.address, redis: address, redisServer: server, stop }
   }
   await stop()
   throw database.status === 'rejected' ? database.reason : (redis as PromiseRejectedResult).reason
@@ -37,12 +40,12 @@ async function startDatabase(
 
 async function startRedis(
   env: NodeJS.ProcessEnv,
-): Promise<{ address: RedisAddress | undefined; stop(): Promise<void> }> {
+): Promise<{ address: RedisAddress | undefined; server?: RedisServer; stop(): Promise<void> }> {
   const url = env['REDIS_URL']
   if (url !== undefined && url !== '') {
     return { address: { kind: 'given', url }, stop: async () => {} }
   }
   if (!canStartServers()) return { address: undefined, stop: async () => {} }
   const server = await startRedisServer({ listen: 'socket' })
-  return { address: { kind: 'private', url: server.url }, stop: () => server.stop() }
+  return { address: { kind: 'private', url: server.url }, server, stop: () => server.stop() }
 }
