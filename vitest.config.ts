@@ -13,6 +13,13 @@ const waiting = [
   'test/refresh/fleet.test.ts',
 ]
 
+// These keep nothing in the process from one file to the next, so that it need not be a new one, which
+// would load everything again: a fifth of all the time.
+const together = [
+  'test/{batch,cache,core,flight,memory}/**/*.test.ts',
+  'test/codecs/!(without-native).test.ts',
+]
+
 /** Of more than 45 s: begun first, else the last of them is waited for alone. */
 const longest = [
   'sentinel/failover',
@@ -50,8 +57,18 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: ['test/**/*.test.ts'],
-          exclude: waiting,
+          exclude: [...waiting, ...together],
           // One more than CI has cores: on two, two leave a third of the time unused, waiting for servers.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: together,
+          isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
