@@ -51,7 +51,7 @@ describe('tracing:breakwater.load', () => {
     ) as Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', (message: object) => void>
     const traced = tracingChannel('breakwater.load')
     traced.subscribe(handlers)
-    onTestFinished(() => void traced.unsubscribe(handlers))
+    onTestFinished(() => traced.unsubscribe(handlers))
     const fault = new Error('down')
     const item = opened().define({
       name: 'item',
