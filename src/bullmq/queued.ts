@@ -8,7 +8,7 @@ import { callbackFailed } from '../cache/failure.ts'
 import type { Refreshed } from '../cache/scheduled.ts'
 import type { Label } from '../core/labels.ts'
 import { dueAfter } from '../core/schedule.ts'
-import type { BusMessage } from '../ports.ts'
+import type { EntryMessage } from '../ports.ts'
 import type { Made } from '../refresh/ahead.ts'
 import { failed, lateOf, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
 import { readArgs } from '../refresh/args.ts'
@@ -86,9 +86,8 @@ export class Queued implements Made {
     this.#asks.ask(this.definition, target, () => this.#makeHere(target))
   }
 
-  heed(message: BusMessage): void {
+  heed(message: EntryMessage): void {
     const { engine, ownTokens } = this.#hands
-    if (message.type === 'beat' || message.type === 'bumped') return
     const id = 'token' in message ? message.token : message.id
     const isOwn = id.startsWith(ownTokens)
     if (message.type === 'published') fetchNewer(engine, this.definition, message)

@@ -33,6 +33,7 @@ import {
   resolveSettle,
 } from './options.ts'
 import { peek } from './peek.ts'
+import { Presence } from './presence.ts'
 import { read } from './read.ts'
 import { aheadOf, makeResource } from './resource.ts'
 import { given } from './values.ts'
@@ -44,6 +45,11 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
   const counters: Record<string, Counters> = Object.create(null)
   counters[''] = newCounters()
   const oneOff = sourceOf('', rules.entry, counters[''])
+  engine.presence = new Presence(engine, {
+    process: environment.process,
+    counters,
+    health: () => health(engine),
+  })
   let closing: Promise<void> | undefined
 
   const keyFor = (key: string): string => shortKey(oneOffKey(key), digest)
@@ -179,6 +185,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     })
   })
   engine.hearing.stop()
+  engine.presence?.close()
   engine.limiter.close()
   engine.outbox.close()
   engine.tagOutbox.close()

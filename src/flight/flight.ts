@@ -109,6 +109,10 @@ export class Flight<A, W> implements Waitable {
     return this.phase !== 'wait' && this.phase !== 'queue'
   }
 
+  get callers(): number {
+    return this.#callers
+  }
+
   get isWanted(): boolean {
     return this.#callers > 0
   }

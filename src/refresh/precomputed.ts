@@ -7,7 +7,7 @@ import type { AheadDefinition, Found } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import type { Label } from '../core/labels.ts'
-import type { BusMessage } from '../ports.ts'
+import type { EntryMessage } from '../ports.ts'
 import { failed, lateOf, watch, type AlertsOf, type Late } from './alerts.ts'
 import { heardFill } from './fills.ts'
 import { Listing } from './listing.ts'
@@ -72,9 +72,8 @@ export class Precomputed {
     }
   }
 
-  heed(message: BusMessage): void {
+  heed(message: EntryMessage): void {
     const { engine, ownTokens } = this.#hands
-    if (message.type === 'beat' || message.type === 'bumped') return
     const id = 'token' in message ? message.token : message.id
     const isOwn = id.startsWith(ownTokens)
     if (message.type === 'published') fetchNewer(engine, this.#definition, message)
