@@ -18,15 +18,17 @@ const commands = [
   'time', 'info', 'eval', 'evalsha', 'publish', 'subscribe', 'unsubscribe', 'ping',
 ] as const // prettier-ignore
 
-export function permissionsOf(namespace: string): Permissions {
-  const keys = `bw:${namespace}:*`
+/** `keyPrefix`: what the client puts before every key, but not before channels. */
+export function permissionsOf(namespace: string, keyPrefix = ''): Permissions {
+  const channels = `bw:${namespace}:*`
+  const keys = keyPrefix + channels
   return {
     keys,
-    channels: keys,
+    channels,
     commands,
-    rules: [`~${keys}`, `&${keys}`, ...commands.map((command) => `+${command}`)].join(' '),
+    rules: [`~${keys}`, `&${channels}`, ...commands.map((command) => `+${command}`)].join(' '),
     // As for the keys of tags: no user's key is escaped to a `%` before these letters.
-    probeKey: `bw:${namespace}:{${namespace}%probe}`,
+    probeKey: `${keyPrefix}bw:${namespace}:{${namespace}%probe}`,
     probeChannel: `bw:${namespace}:probe`,
   }
 }
