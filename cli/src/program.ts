@@ -3,9 +3,11 @@ import { Command } from 'commander'
 import { addClear } from './change/clear.ts'
 import { addExpire, addInvalidate } from './change/entries.ts'
 import { addTags } from './change/tags.ts'
+import { addCompletion } from './completion/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import { addInspect } from './inspect/command.ts'
 import { withCommonOptions } from './settings.ts'
+import { addTop } from './top/command.ts'
 
 const about =
   'Look into a breakwater cache, change it, check its Redis, and work out what a cache would do.'
@@ -26,6 +28,18 @@ Servers:
 
 Exit codes: 0 done; 1 something was found, or was not taken; 2 called in a wrong way; 3 Redis not reachable.`
 
+/** In the order in which they are listed. */
+const subcommands: readonly ((program: Command) => void)[] = [
+  addInspect,
+  addInvalidate,
+  addExpire,
+  addTags,
+  addClear,
+  addTop,
+  addDoctor,
+  addCompletion,
+]
+
 export function makeProgram(version: string): Command {
   const program = withCommonOptions(new Command('breakwater'))
     .description(about)
@@ -33,8 +47,7 @@ export function makeProgram(version: string): Command {
     .addHelpText('after', examples)
     .showHelpAfterError('(breakwater --help says more)')
     .configureHelp({ showGlobalOptions: true })
-  for (const add of [addInspect, addInvalidate, addExpire, addTags, addClear, addDoctor])
-    add(program)
+  for (const add of subcommands) add(program)
   // Errors of its own become ours: their exit code is 2, whatever commander's is.
   for (const command of [program, ...everyCommand(program)]) {
     command.exitOverride().configureHelp({ showGlobalOptions: true })

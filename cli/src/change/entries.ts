@@ -58,7 +58,8 @@ async function change(
   settings: Settings,
   { keys: named, given }: { keys: readonly string[]; given: Given },
 ): Promise<void> {
-  const keys = keysGiven(named, given).flat()
+  const meant = keysGiven(named, given)
+  const keys = meant.flat()
   const settle = settleOf(given.settle)
   await withCache(settings, async (cache) => {
     const { invalidateMany, expireMany } = byKey(cache)
@@ -66,5 +67,7 @@ async function change(
     else await invalidateMany(keys, { settle })
   })
   const done = what === 'expire' ? 'expired' : 'invalidated'
-  settings.out.result({ done, keys }, () => keys.map((key) => `${done} ${plain(key)}`).join('\n'))
+  settings.out.result({ done, keys }, () =>
+    meant.map(([likeliest]) => `${done} ${plain(likeliest)}`).join('\n'),
+  )
 }

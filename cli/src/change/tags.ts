@@ -24,7 +24,7 @@ export function addTags(program: Command): void {
         bus: false,
         persists: false,
       })
-      settings.out.result(seen, () => tagsText(seen, Date.now()))
+      settings.out.result(jsonOf(seen), () => tagsText(seen, Date.now()))
     })
   tags
     .command('invalidate')
@@ -79,4 +79,10 @@ function tagsText(seen: TagsSeen, now: number): string {
 
 function doneText(done: string, names: readonly string[]): string {
   return names.map((name) => `${done} tag ${JSON.stringify(plain(name))}`).join('\n')
+}
+
+/** Always with the same properties: what is not there is null. */
+function jsonOf({ count, highest, floor, newest, settling }: TagsSeen): object {
+  const changes = newest.map((one) => ({ ...one, tag: one.tag ?? null }))
+  return { count, highest: highest ?? null, floor, newest: changes, settling }
 }

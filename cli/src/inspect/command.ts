@@ -87,7 +87,7 @@ async function inspect(
   const heldBy = seen.lease?.heldBy
   const holder = heldBy === undefined ? undefined : await processOf(settings, heldBy)
   const shown = value ? seen : withoutValue(seen)
-  out.result({ ...shown, holder: holder ?? null, lookedAt: looked }, () =>
+  out.result({ ...jsonOf(shown), holder: holder ?? null, lookedAt: looked }, () =>
     entryText(shown, { paint: out.paint, holder, full }),
   )
   if (seen.state !== 'missing' || seen.lease !== undefined) return
@@ -113,4 +113,13 @@ function withoutValue(seen: EntrySeen): EntrySeen {
   if (seen.frame === undefined) return seen
   const value = { type: 'none', why: 'not asked for' } as const
   return { ...seen, frame: { ...seen.frame, value, meta: undefined } }
+}
+
+/** Always with the same properties: what is not there is null. */
+function jsonOf({ key, state, why, now, leftMs, lease, frame }: EntrySeen): object {
+  const { changedBy = null, compression = null, uncacheable = null, meta = null } = frame ?? {}
+  const whole = frame === undefined ? null : { ...frame, changedBy, compression, uncacheable, meta }
+  const { holder = null, heldBy = null, failure = null } = lease ?? {}
+  const held = lease === undefined ? null : { ...lease, holder, heldBy, failure }
+  return { key, state, why: why ?? null, now, leftMs: leftMs ?? null, lease: held, frame: whole }
 }

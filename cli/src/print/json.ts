@@ -18,6 +18,8 @@ function writable(value: unknown, above: Set<object>): unknown {
     case 'function':
     case 'symbol':
       return { $other: String(value) }
+    case 'undefined':
+      return { $undefined: true }
     default:
       return value
   }
@@ -34,7 +36,7 @@ function nested(value: object, above: Set<object>): unknown {
 }
 
 function byKind(value: object, write: (inner: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : write(item)))
+  if (Array.isArray(value)) return value.map(write)
   if (value instanceof Date) return { $date: Number.isNaN(+value) ? null : value.toISOString() }
   if (value instanceof Map)
     return { $map: [...value].map(([key, one]) => [write(key), write(one)]) }

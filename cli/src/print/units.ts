@@ -17,7 +17,7 @@ export function duration(ms: number): string {
 }
 
 export function bytes(count: number): string {
-  if (count < 1_024) return `${count} bytes`
+  if (count < 1_024) return count === 1 ? '1 byte' : `${count} bytes`
   const units = ['KiB', 'MiB', 'GiB', 'TiB']
   let size = count / 1_024
   let unit = 0
