@@ -13,8 +13,6 @@ const leastPauseMs = 500
 const spreadMs = 50
 const mostAskers = 4
 const mostDefinitions = 100
-/** What is named is cut, so that the whole has a bound. */
-const longestName = 200
 
 export class Presence {
   readonly #engine: Engine
@@ -77,7 +75,7 @@ export class Presence {
         names
           .slice(0, mostDefinitions)
           .map((name) => [
-            name.slice(0, longestName),
+            name,
             { ...nonZero(counters[name]!), ...now.get(name) },
           ]),
       ),
