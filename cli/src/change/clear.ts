@@ -1,6 +1,5 @@
 /** `breakwater clear`: everything of a namespace, or of one definition. It asks first. */
 import type { Command } from 'commander'
-import { withCache } from '../connect/open.ts'
 import { Failure } from '../ending.ts'
 import { namespaceOf, settingsOf } from '../settings.ts'
 import { askFirst } from './ask.ts'
@@ -27,6 +26,7 @@ export function addClear(program: Command): void {
       const which = resource === undefined ? 'ALL entries' : `all entries of “${resource}”`
       const question = `${verb} ${which} in the namespace “${namespace}” at ${hostOf(settings.redis)}?`
       if (!(await askFirst(question, { yes }))) throw new Failure('found', 'nothing was changed')
+      const { withCache } = await import('../connect/open.ts')
       await withCache(settings, async (cache) => {
         // Only its name matters: nothing is ever loaded by it.
         const of =

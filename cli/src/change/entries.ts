@@ -1,20 +1,13 @@
 /** `breakwater invalidate KEY…` and `breakwater expire KEY…`, as a cache itself does it. */
 import type { Command } from 'commander'
-import { byKey } from 'breakwater/admin'
-import { withCache } from '../connect/open.ts'
-import { addKeyOptions, keysGiven } from '../inspect/command.ts'
-import { plain } from '../print/paint.ts'
-import { settingsOf, type Settings } from '../settings.ts'
-import { settleOf } from './settle.ts'
+import { addKeyOptions, type KeyGiven } from '../inspect/command.ts'
+import { namespaceOf, settingsOf } from '../settings.ts'
 
-interface Given {
-  readonly resource?: string
-  readonly resourceVersion?: string
-  readonly arg?: string
+export interface ChangeGiven extends KeyGiven {
   readonly settle?: string
 }
 
-type What = 'invalidate' | 'expire'
+export type What = 'invalidate' | 'expire'
 
 export function addInvalidate(program: Command): void {
   addKeyOptions(
@@ -25,9 +18,7 @@ export function addInvalidate(program: Command): void {
   )
     .option('--settle <duration>', 'the source may give old values for so long ("2s")')
     .addHelpText('after', examplesOf('invalidate'))
-    .action(async (keys: string[], given: Given, command: Command) => {
-      await change('invalidate', settingsOf(command), { keys, given })
-    })
+    .action(changing('invalidate'))
 }
 
 export function addExpire(program: Command): void {
@@ -38,9 +29,7 @@ export function addExpire(program: Command): void {
       .description('make entries stale as of now: their stale windows begin'),
   )
     .addHelpText('after', examplesOf('expire'))
-    .action(async (keys: string[], given: Given, command: Command) => {
-      await change('expire', settingsOf(command), { keys, given })
-    })
+    .action(changing('expire'))
 }
 
 function examplesOf(what: What): string {
@@ -52,22 +41,11 @@ Examples:
 Exit code: 0 Redis has taken it and told every process; 1 it has not.`
 }
 
-/** A text that may be the key of a definition or a one-off key is taken for both: neither stays. */
-async function change(
-  what: What,
-  settings: Settings,
-  { keys: named, given }: { keys: readonly string[]; given: Given },
-): Promise<void> {
-  const meant = keysGiven(named, given)
-  const keys = meant.flat()
-  const settle = settleOf(given.settle)
-  await withCache(settings, async (cache) => {
-    const { invalidateMany, expireMany } = byKey(cache)
-    if (what === 'expire') await expireMany(keys)
-    else await invalidateMany(keys, { settle })
-  })
-  const done = what === 'expire' ? 'expired' : 'invalidated'
-  settings.out.result({ done, keys }, () =>
-    meant.map(([likeliest]) => `${done} ${plain(likeliest)}`).join('\n'),
-  )
+function changing(what: What) {
+  return async (keys: readonly string[], given: ChangeGiven, command: Command): Promise<void> => {
+    const settings = settingsOf(command)
+    namespaceOf(settings)
+    const { change } = await import('./change-entries.ts')
+    await change(what, settings, { keys, given })
+  }
 }

@@ -1,12 +1,10 @@
 /** `breakwater tags`: what was changed by tag lately; and changes by tag. */
 import type { Command } from 'commander'
 import type { TagsSeen } from 'breakwater/admin'
-import { withAdmin, withCache } from '../connect/open.ts'
 import { plain } from '../print/paint.ts'
 import { table } from '../print/table.ts'
 import { duration, instant } from '../print/units.ts'
 import { numberOf, settingsOf } from '../settings.ts'
-import { settleOf } from './settle.ts'
 
 export function addTags(program: Command): void {
   const tags = program
@@ -20,6 +18,7 @@ export function addTags(program: Command): void {
     .action(async (given: { limit: string }, command: Command) => {
       const settings = settingsOf(command)
       const limit = numberOf('--limit', given.limit, { least: 1, most: 100_000 })
+      const { withAdmin } = await import('../connect/open.ts')
       const seen = await withAdmin(settings, (admin) => admin.tags(limit), {
         bus: false,
         persists: false,
@@ -33,7 +32,9 @@ export function addTags(program: Command): void {
     .option('--settle <duration>', 'the source may give old values for so long ("2s")')
     .action(async (names: string[], given: { settle?: string }, command: Command) => {
       const settings = settingsOf(command)
+      const { settleOf } = await import('./settle.ts')
       const settle = settleOf(given.settle)
+      const { withCache } = await import('../connect/open.ts')
       await withCache(settings, (cache) => cache.invalidateTags(names, { settle }))
       settings.out.result({ done: 'invalidated', tags: names }, () =>
         doneText('invalidated', names),
@@ -45,6 +46,7 @@ export function addTags(program: Command): void {
     .description('make every entry that carries one of the tags stale as of now')
     .action(async (names: string[], _given: object, command: Command) => {
       const settings = settingsOf(command)
+      const { withCache } = await import('../connect/open.ts')
       await withCache(settings, (cache) => cache.expireTags(names))
       settings.out.result({ done: 'expired', tags: names }, () => doneText('expired', names))
     })

@@ -136,6 +136,8 @@ function optionsOf(address: Address, settings: Of, persists: boolean): Common {
     connectTimeout: settings.timeoutMs,
     commandTimeout: settings.timeoutMs,
     maxRetriesPerRequest: 0,
+    // It waits for so long, the process with it, for a connection that was never there.
+    disconnectTimeout: 50,
     retryStrategy: retrying(persists),
     connectionName: 'breakwater-cli',
     db,

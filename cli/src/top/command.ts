@@ -5,7 +5,6 @@
  */
 import type { Command } from 'commander'
 import type { Admin, ProcessSeen } from 'breakwater/admin'
-import { withAdmin } from '../connect/open.ts'
 import { Failure } from '../ending.ts'
 import { namespaceOf, numberOf, settingsOf, type Settings } from '../settings.ts'
 import { ratesBetween } from './rates.ts'
@@ -44,6 +43,7 @@ Exit code: 0; 1 no process has answered (--once, --json).`
 async function once(settings: Settings, intervalMs: number): Promise<void> {
   const { out } = settings
   const namespace = namespaceOf(settings)
+  const { withAdmin } = await import('../connect/open.ts')
   const [before, after] = await withAdmin(
     settings,
     async (admin) => {
@@ -64,6 +64,7 @@ async function once(settings: Settings, intervalMs: number): Promise<void> {
 async function live(settings: Settings, intervalMs: number): Promise<void> {
   const { out } = settings
   const namespace = namespaceOf(settings)
+  const { withAdmin } = await import('../connect/open.ts')
   await withAdmin(
     settings,
     async (admin) => {
