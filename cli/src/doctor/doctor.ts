@@ -1,12 +1,12 @@
 /** Every check of every server, one after the other, and then of all together. */
 import type { Redis } from 'ioredis'
 import { openAdmin } from 'breakwater/admin'
-import type { Connection } from '../connect/client.ts'
+import { unreachable, type Connection } from '../connect/client.ts'
 import { storeOf, withConnection } from '../connect/open.ts'
 import { Failure } from '../ending.ts'
 import type { Settings } from '../settings.ts'
 import { checkBus, checkConnections, checkOutputBuffers } from './connection-checks.ts'
-import type { Finding } from './finding.ts'
+import { problem, unknown, type CheckName, type Finding } from './finding.ts'
 import { checkCluster, checkProcesses, checkSentinel } from './fleet-checks.ts'
 import { checkEviction, checkMemory } from './memory-checks.ts'
 import { checkPermissions } from './permission-checks.ts'
@@ -49,42 +49,76 @@ async function examine(
   storeTimeoutMs: number,
 ): Promise<Finding[]> {
   const { namespace, keyPrefix } = settings
-  const servers = await serversOf(connection)
-  const found: Finding[] = []
-  const perServer: readonly ((server: ServerView) => Promise<Finding>)[] = [
-    checkVersion,
-    checkRole,
-    (server) => checkPermissions(server, { namespace, keyPrefix }),
-    checkScripting,
-    checkMemory,
-    checkEviction,
-    checkPersistence,
-    checkReplication,
-    checkConnections,
-    checkOutputBuffers,
-    (server) => checkLatency(server, storeTimeoutMs),
-    checkClock,
+  const { servers, lost } = await serversOf(connection)
+  const found: Finding[] = [...lost]
+  const perServer: readonly (readonly [CheckName, (server: ServerView) => Promise<Finding>])[] = [
+    ['version', checkVersion],
+    ['role', checkRole],
+    ['permissions', (server) => checkPermissions(server, { namespace, keyPrefix })],
+    ['scripting', checkScripting],
+    ['memory', checkMemory],
+    ['eviction', checkEviction],
+    ['persistence', checkPersistence],
+    ['replication', checkReplication],
+    ['connections', checkConnections],
+    ['output buffers', checkOutputBuffers],
+    ['latency', (server) => checkLatency(server, storeTimeoutMs)],
+    ['clock', checkClock],
   ]
-  for (const check of perServer) {
+  for (const [name, check] of perServer) {
     for (const server of servers) {
-      const finding = await check(server)
-      found.push(servers.length === 1 ? finding : { ...finding, server: server.name })
+      const finding = await unlessItThrows(name, () => check(server))
+      found.push(connection.kind === 'cluster' ? { ...finding, server: server.name } : finding)
     }
   }
-  found.push(await checkBus(servers, namespace))
-  if (connection.kind === 'cluster') found.push(await checkCluster(servers))
+  found.push(await unlessItThrows('bus', () => checkBus(servers, namespace)))
+  if (connection.kind === 'cluster') {
+    found.push(await unlessItThrows('cluster', () => checkCluster(servers)))
+  }
   if (connection.kind === 'sentinel') found.push(await checkSentinel(connection))
   if (namespace !== undefined) {
     const admin = openAdmin({ store: storeOf(connection, true), namespace })
-    found.push(await checkProcesses(admin).finally(() => admin.close()))
+    const processes = unlessItThrows('processes', () => checkProcesses(admin))
+    found.push(await processes.finally(() => admin.close()))
   }
   return found
 }
 
-async function serversOf(connection: Connection): Promise<readonly ServerView[]> {
-  if (connection.kind !== 'cluster') return [serverView('', connection.client)]
-  const masters: readonly Redis[] = connection.client.nodes('master')
+/** What cannot be asked is not known, and the other checks go on. */
+async function unlessItThrows(name: CheckName, run: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await run()
+  } catch (error) {
+    return unknown(name, `it could not be asked: ${(error as Error).message}`)
+  }
+}
+
+interface Servers {
+  readonly servers: readonly ServerView[]
+  readonly lost: readonly Finding[]
+}
+
+/** The masters that answer, and what is to be said of those that do not. */
+async function serversOf(connection: Connection): Promise<Servers> {
+  if (connection.kind !== 'cluster') {
+    return { servers: [serverView('', connection.client)], lost: [] }
+  }
+  const servers: ServerView[] = []
+  const lost: Finding[] = []
   // The cluster connects to each when it needs it.
-  await Promise.all(masters.map((node) => node.ping()))
-  return masters.map((node) => serverView(`${node.options.host}:${node.options.port}`, node))
+  for (const node of connection.client.nodes('master') as readonly Redis[]) {
+    const name = `${node.options.host}:${node.options.port}`
+    try {
+      await node.ping()
+      servers.push(serverView(name, node))
+    } catch (error) {
+      const found = `it does not answer: ${(error as Error).message}`
+      const why =
+        'its share of the entries is loaded and not stored until it, or a replica, is there'
+      const change = 'start it, or let a replica take its place: CLUSTER FAILOVER TAKEOVER'
+      lost.push({ ...problem('role', { found, why, change }), server: name })
+    }
+  }
+  if (servers.length === 0) throw unreachable(connection.address, new Error('no master answers'))
+  return { servers, lost }
 }

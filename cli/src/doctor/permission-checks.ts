@@ -102,6 +102,11 @@ async function finding(
   needed: { namespace: string | undefined; keys: string; channels: string },
 ): Promise<Finding> {
   const types = new Set(refused.map(({ type }) => type))
+  const isRefused = (...names: readonly string[]): boolean =>
+    names.some((name) => refused.some((one) => one.type === 'command' && one.name === name))
+  // Of a command that is refused as such nobody says whether it might be used there.
+  if (isRefused('publish', 'subscribe')) types.add('channels')
+  if (isRefused('get') && isRefused('set')) types.add('keys')
   const named = (type: 'command' | 'unknown'): string[] =>
     refused.flatMap((one) => (one.type === type ? [one.name] : []))
   const rules = [
