@@ -28,7 +28,7 @@ Servers:
 
 Exit codes: 0 done; 1 something was found, or was not taken; 2 called in a wrong way; 3 Redis not reachable.`
 
-/** In the order in which they are listed. */
+/** In the order in which they are listed; another one (`simulate`, say) is one line more. */
 const subcommands: readonly ((program: Command) => void)[] = [
   addInspect,
   addInvalidate,

@@ -74,10 +74,7 @@ export class Presence {
       definitions: Object.fromEntries(
         names
           .slice(0, mostDefinitions)
-          .map((name) => [
-            name,
-            { ...nonZero(counters[name]!), ...now.get(name) },
-          ]),
+          .map((name) => [name, { ...nonZero(counters[name]!), ...now.get(name) }]),
       ),
       left: Math.max(0, names.length - mostDefinitions),
     }

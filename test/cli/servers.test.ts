@@ -138,7 +138,7 @@ it('a cluster: by any of its nodes, recognized or said; its doctor checks each m
   const findings = doctor.json().findings as Record<string, string>[]
   expect(doctor.json()).toMatchObject({ kind: 'cluster', problems: 0 })
   const versions = findings.filter(({ check }) => check === 'version').map(({ server }) => server)
-  expect(versions.toSorted()).toEqual(hosts.toSorted())
+  expect(new Set(versions)).toEqual(new Set(hosts))
   for (const check of ['permissions', 'scripting']) {
     const results = findings.filter((one) => one['check'] === check).map(({ result }) => result)
     expect(results).toEqual(['ok', 'ok', 'ok'])

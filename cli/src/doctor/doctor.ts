@@ -78,8 +78,8 @@ async function examine(
   if (connection.kind === 'sentinel') found.push(await checkSentinel(connection))
   if (namespace !== undefined) {
     const admin = openAdmin({ store: storeOf(connection, true), namespace })
-    const processes = unlessItThrows('processes', () => checkProcesses(admin))
-    found.push(await processes.finally(() => admin.close()))
+    found.push(await unlessItThrows('processes', () => checkProcesses(admin)))
+    await admin.close()
   }
   return found
 }

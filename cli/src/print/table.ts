@@ -30,10 +30,10 @@ export function list(rows: readonly (readonly [string, string])[], indent = '  '
 const colour = /\u001b\[\d+m/g
 
 function widthOf(cell: string): number {
-  return [...cell.replace(colour, '')].length
+  return Array.from(cell.replace(colour, '')).length
 }
 
 export function cut(text: string, width: number): string {
-  const chars = [...text]
+  const chars = Array.from(text)
   return chars.length <= width ? text : `${chars.slice(0, width - 1).join('')}…`
 }

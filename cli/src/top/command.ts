@@ -3,6 +3,7 @@
  * counters that they keep anyway, so it costs nothing while nobody looks. On a terminal it draws in
  * place until `q`; elsewhere (or with `--once`, `--json`) it prints one picture and ends.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Admin, ProcessSeen } from 'breakwater/admin'
 import { Failure } from '../ending.ts'
@@ -49,7 +50,7 @@ async function once(settings: Settings, intervalMs: number): Promise<void> {
     async (admin) => {
       const first = await admin.processes(answerMs)
       if (first.length === 0) return [first, first] as const
-      await pause(intervalMs - answerMs)
+      await setTimeout(intervalMs - answerMs)
       return [first, await admin.processes(answerMs)] as const
     },
     { bus: true, persists: false },
@@ -95,14 +96,18 @@ async function* samples(
   intervalMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly [readonly ProcessSeen[], readonly ProcessSeen[]]> {
+  const gone = new Promise<readonly ProcessSeen[]>((resolve) => {
+    signal.addEventListener('abort', () => resolve([]), { once: true })
+  })
   let before: readonly ProcessSeen[] = []
   while (!signal.aborted) {
+    // While Redis is away nobody answers, and it is asked again.
     const asked = admin.processes(answerMs).catch(() => [])
-    const after = await Promise.race([asked, aborted(signal)])
+    const after = await Promise.race([asked, gone])
     if (signal.aborted) return
     yield [before, after]
     before = after
-    await pause(intervalMs - answerMs, signal)
+    await setTimeout(Math.max(0, intervalMs - answerMs), undefined, { signal }).catch(() => {})
   }
 }
 
@@ -111,21 +116,4 @@ function nobody(namespace: string): string {
     `no process of the namespace ${namespace} answers: is the name right, and the database and the key prefix? ` +
     'A cache without a bus does not hear, one of an older version does not understand'
   )
-}
-
-function aborted(signal: AbortSignal): Promise<readonly ProcessSeen[]> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve([]), { once: true })
-  })
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, ms))
-    const end = (): void => {
-      clearTimeout(timer)
-      resolve()
-    }
-    signal?.addEventListener('abort', end, { once: true })
-  })
 }

@@ -13,13 +13,15 @@ const home = '\u001b[H'
 const restOfLine = '\u001b[K'
 const restOfScreen = '\u001b[J'
 
+/** Ctrl-C, Ctrl-D and Escape are keys, and no signals, in this mode. */
+const quits: ReadonlySet<string> = new Set(['q', 'Q', '\u0003', '\u0004', '\u001b'])
+
 /** `onQuit`: q, Ctrl-C, or a signal. */
 export function openScreen(onQuit: () => void): Screen {
   const { stdin, stdout } = process
   const isRaw = stdin.isTTY === true
   const pressed = (keys: Buffer): void => {
-    // Ctrl-C is a key, and no signal, in this mode.
-    if (/[q\u0003\u0004\u001b]/.test(keys.toString())) onQuit()
+    if (quits.has(keys.toString())) onQuit()
   }
   if (isRaw) {
     stdin.setRawMode(true)
