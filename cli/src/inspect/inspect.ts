@@ -38,12 +38,10 @@ async function firstThatIs(admin: Admin, keys: readonly string[]): Promise<Entry
   return all.find(({ state, lease }) => state !== 'missing' || lease !== undefined) ?? all[0]!
 }
 
-/** `undefined`: it does not answer, is of an older version, or has no bus. */
+/** `undefined`: it does not answer, is of an older version, or has no bus; or we may not ask there. */
 async function processOf(settings: Settings, id: string): Promise<ProcessSeen | undefined> {
-  const all = await withAdmin(settings, (admin) => admin.processes(holderMs), {
-    bus: true,
-    persists: false,
-  })
+  const how = { bus: true, persists: false }
+  const all = await withAdmin(settings, (admin) => admin.processes(holderMs), how).catch(() => [])
   return all.find((one) => one.id === id)
 }
 
