@@ -1,8 +1,7 @@
 /** Every check of every server, one after the other, and then of all together. */
 import type { Redis } from 'ioredis'
-import { openAdmin } from 'breakwater/admin'
 import { unreachable, type Connection } from '../connect/client.ts'
-import { storeOf, withConnection } from '../connect/open.ts'
+import { withAdmin, withConnection } from '../connect/open.ts'
 import { Failure } from '../ending.ts'
 import type { Settings } from '../settings.ts'
 import { checkBus, checkConnections, checkOutputBuffers } from './connection-checks.ts'
@@ -26,6 +25,10 @@ export async function doctor(settings: Settings, storeTimeoutMs: number): Promis
       findings: await examine(connection, settings, storeTimeoutMs),
     }),
   )
+  if (settings.namespace !== undefined) {
+    const how = { bus: true, persists: false }
+    findings.push(await unlessItThrows('processes', () => withAdmin(settings, checkProcesses, how)))
+  }
   const count = (result: Finding['result']): number =>
     findings.filter((finding) => finding.result === result).length
   const problems = count('problem')
@@ -76,11 +79,6 @@ async function examine(
     found.push(await unlessItThrows('cluster', () => checkCluster(servers)))
   }
   if (connection.kind === 'sentinel') found.push(await checkSentinel(connection))
-  if (namespace !== undefined) {
-    const admin = openAdmin({ store: storeOf(connection, true), namespace })
-    found.push(await unlessItThrows('processes', () => checkProcesses(admin)))
-    await admin.close()
-  }
   return found
 }
 
