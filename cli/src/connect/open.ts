@@ -1,5 +1,5 @@
 /** What a subcommand works with, opened before it and closed behind it, however it ends. */
-import { createCache, type Cache } from 'breakwater'
+import type { Cache } from 'breakwater'
 import { openAdmin, type Admin } from 'breakwater/admin'
 import { redisStore } from 'breakwater/ioredis'
 import { namespaceOf, type Settings } from '../settings.ts'
@@ -47,6 +47,8 @@ export async function withCache<T>(
   run: (cache: Cache) => Promise<T>,
 ): Promise<T> {
   const namespace = namespaceOf(settings)
+  // Whoever only looks needs no engine.
+  const { createCache } = await import('breakwater')
   return withConnection(settings, async (connection) => {
     const cache = createCache({
       namespace,
