@@ -35,11 +35,15 @@ function detailOf({ server, found, why, change }: Finding, paint: Paint): string
   return lines.join('\n')
 }
 
-/** Where all servers are well it is said once. */
+/** Where all servers are well it is said once, of the first of them. */
 function merged(findings: readonly Finding[]): readonly Finding[] {
-  return findings.filter((finding, n) => {
-    if (finding.result !== 'ok' || finding.server === undefined) return true
-    const same = findings.filter((other) => other.check === finding.check)
-    return same.some(({ result }) => result !== 'ok') || findings.indexOf(same[0]!) === n
+  return findings.flatMap((finding) => {
+    const { check, server, result } = finding
+    if (result !== 'ok' || server === undefined) return [finding]
+    const same = findings.filter((other) => other.check === check)
+    if (same.some((other) => other.result !== 'ok')) return [finding]
+    const others = same.length - 1
+    if (same[0] !== finding || others === 0) return same[0] === finding ? [finding] : []
+    return [{ ...finding, server: `${server} and ${others} ${others === 1 ? 'other' : 'others'}` }]
   })
 }
