@@ -1,5 +1,6 @@
 /** `breakwater clear`: everything of a namespace, or of one definition. It asks first. */
 import type { Command } from 'commander'
+import { parseAddress } from '../connect/address.ts'
 import { Failure } from '../ending.ts'
 import { namespaceOf, settingsOf } from '../settings.ts'
 import { askFirst } from './ask.ts'
@@ -24,7 +25,7 @@ export function addClear(program: Command): void {
       const { resource, expire = false, yes = false } = given
       const verb = expire ? 'Expire' : 'Invalidate'
       const which = resource === undefined ? 'ALL entries' : `all entries of “${resource}”`
-      const question = `${verb} ${which} in the namespace “${namespace}” at ${hostOf(settings.redis)}?`
+      const question = `${verb} ${which} in the namespace “${namespace}” at ${parseAddress(settings.redis).shown}?`
       if (!(await askFirst(question, { yes }))) throw new Failure('found', 'nothing was changed')
       const { withCache } = await import('../connect/open.ts')
       await withCache(settings, async (cache) => {
@@ -48,8 +49,3 @@ Examples:
 
 The price is the same for any number of entries: none is looked for. Without a terminal it needs --yes.
 Exit code: 0 Redis has taken it and told every process; 1 it has not, or the answer was no.`
-
-/** What is asked about must show no password. */
-function hostOf(url: string): string {
-  return url.replace(/^([a-z+]+:\/\/)[^/]*@/i, '$1')
-}
