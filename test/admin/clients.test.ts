@@ -3,7 +3,7 @@
 import { startRedisServer, type RedisServer } from '@breakwater/rig'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openAdmin } from '../../src/admin/index.ts'
+import { openAdmin, type ProcessSeen } from '../../src/admin/index.ts'
 import { createCache, type Cache } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/ioredis.ts'
 import { redisStore as nodeRedisStore } from '../../src/redis/node-redis.ts'
@@ -67,8 +67,9 @@ it.each(clients)('by $name', async (by) => {
   const { count, newest } = await admin.tags()
   expect(count).toBe(2)
   expect(new Set(newest.map(({ tag }) => tag))).toEqual(new Set(['a', 'b']))
-  await expect.poll(async () => (await admin.processes(300)).length).toBe(1)
-  const [process] = await admin.processes(700)
+  let told: readonly ProcessSeen[] = []
+  await expect.poll(async () => (told = await admin.processes(600)).length).toBe(1)
+  const [process] = told
   expect(process).toMatchObject({ status: 'ok', definitions: { '': { loads: 1 } } })
   await admin.close()
   end()
