@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const waiting = [
   'test/cluster/**/*.test.ts',
   'test/sentinel/**/*.test.ts',
+  'test/cli/servers.test.ts',
   'test/rig/redis-cluster.test.ts',
   'test/postgres/**/*.test.ts',
   'test/bullmq/**/*.test.ts',

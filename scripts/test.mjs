@@ -22,7 +22,7 @@ const wantsPage = filters.length === 0 || filters.some((filter) => page.includes
 
 requireNodeVersion()
 installDependencies(root)
-if (!build(['library', 'rig', 'soak', 'lab'])) process.exit(1)
+if (!build(['library', 'cli', 'rig', 'soak', 'lab'])) process.exit(1)
 /** @type {import('./setup/install-programs.mjs').Program[]} */
 const lacking = []
 if (lacksRedis()) lacking.push('redis')

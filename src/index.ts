@@ -1,5 +1,6 @@
 /** The composition root: which codec, clock and memory a cache is made of unless told otherwise. */
 import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { makeCache } from './cache/create-cache.ts'
 import { systemClock } from './system-clock.ts'
 import { jsonCodec } from './codecs/json.ts'
@@ -22,6 +23,7 @@ export function createCache(options: CacheOptions): Cache {
     turn,
     slices,
     newId: () => randomBytes(11).toString('base64url').slice(0, 14),
+    process: { pid: process.pid, host: hostname() },
     memory: lruMemory,
     ahead: refreshAhead,
   })

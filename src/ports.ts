@@ -106,6 +106,12 @@ export interface StoreSession {
   write(request: WriteRequest): Promise<'ok' | 'late' | 'kept'>
   /** Tells everyone that a value is asked for which only they may load. Where there is a bus. */
   want(key: string, id: Token): Promise<void>
+  /** Has every process of the namespace tell this session of itself. Only where there is a bus. */
+  rollCall?(): Promise<void>
+  /** The answer to the roll call of the session `to`, for its ears alone. */
+  present?(to: string, text: string): Promise<void>
+  /** For who looks from outside. */
+  readonly inspection?: Inspection | undefined
   /** Is this rejection the store's own answer (OOM, READONLY, NOPERM …)? Then it is there. */
   isRefusal(error: unknown): boolean
   /** Did the store itself say so, refusal or not? Then it is not silent, if not well. */
@@ -153,6 +159,39 @@ export interface GetPiece {
   readonly id: Token
   readonly at: number
   readonly length: number
+}
+
+/** What lies in the store as it lies there: to ask changes nothing, and wakes nobody. */
+export interface Inspection {
+  entry(key: string): Promise<Lying>
+  /** Marks of these labels, whatever their epoch, and the newest `most` of all. */
+  tags(labels: readonly Label[], most: number): Promise<LyingTags>
+}
+
+export interface Lying {
+  readonly frame: Uint8Array | undefined
+  /** What is left of its life; `undefined`: no frame, or one without an end. */
+  readonly leftMs: number | undefined
+  readonly lease: LyingLease | undefined
+}
+
+export interface LyingLease {
+  /** `undefined`: only the failure of an earlier load is kept. */
+  readonly holder: Token | undefined
+  readonly leftMs: number
+  /** Somebody waits until this instant (store's time, ms). */
+  readonly awaitedUntil: number
+  readonly failure: { readonly error: string; readonly backoffUntil: number } | undefined
+}
+
+export interface LyingTags {
+  /** `undefined`: no tag of the namespace has ever been changed, or its state was lost. */
+  readonly highest: number | undefined
+  readonly floor: number
+  readonly count: number
+  readonly marks: readonly Mark[]
+  readonly newest: readonly Mark[]
+  readonly settling: readonly Settling[]
 }
 
 /** Where something is kept: by its entry's key; `undefined`: what is known of tags. */
@@ -368,6 +407,12 @@ export type BusMessage =
     } & Bumped)
   /** `through`: the master that it was published through, and that is heard if it comes. */
   | { readonly type: 'beat'; readonly n: number; readonly through: string }
+  /** Somebody looks: who hears it tells the session `id` of itself. */
+  | { readonly type: 'rollCall'; readonly id: string }
+  | { readonly type: 'present'; readonly id: string; readonly text: string }
+
+/** What is told of one entry. */
+export type EntryMessage = Extract<BusMessage, { readonly key: string }>
 
 // ── memory ───────────────────────────────────────────────────────────────────────────────────────
 

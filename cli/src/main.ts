@@ -1,10 +1,42 @@
 #!/usr/bin/env node
-// The command `breakwater`. What each subcommand does is in a folder of its own.
+/** The command `breakwater`: runs one subcommand, and says in one sentence what went wrong. */
+import { readFileSync } from 'node:fs'
+import { CommanderError } from 'commander'
+import { exitCodes, Failure } from './ending.ts'
+import { makeProgram } from './program.ts'
 
-import { Command } from 'commander'
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string }
 
-const program = new Command('breakwater').description(
-  'look into a breakwater cache, change it, check its Redis, and work out what a cache would do',
-)
+// Whoever reads may have read enough: `breakwater tags | head -1`.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(exitCodes.ok)
+  })
+}
 
-await program.parseAsync()
+try {
+  await makeProgram(version).parseAsync()
+} catch (error) {
+  process.exitCode = endingOf(error)
+}
+
+function endingOf(error: unknown): number {
+  // It has said what there is to say.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  const text = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`breakwater: ${text}\n`)
+  if (process.argv.includes('--debug') && error instanceof Error) {
+    process.stderr.write(`${error.stack ?? ''}\n`)
+    if (error.cause instanceof Error) process.stderr.write(`${error.cause.stack ?? ''}\n`)
+  }
+  return error instanceof Failure ? exitCodes[error.ending] : endingOfOthers(error)
+}
+
+/** Of the library: what an option or a key has that it must not have, else that it was not taken. */
+function endingOfOthers(error: unknown): number {
+  const { code } = error as { code?: unknown }
+  return code === 'INVALID_KEY' || code === 'INVALID_OPTION' ? exitCodes.usage : exitCodes.found
+}

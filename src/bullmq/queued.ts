@@ -8,7 +8,7 @@ import { callbackFailed } from '../cache/failure.ts'
 import type { Refreshed } from '../cache/scheduled.ts'
 import type { Label } from '../core/labels.ts'
 import { dueAfter } from '../core/schedule.ts'
-import type { BusMessage } from '../ports.ts'
+import type { EntryMessage } from '../ports.ts'
 import type { Made } from '../refresh/ahead.ts'
 import { failed, lateOf, resolve, watch, type AlertsOf } from '../refresh/alerts.ts'
 import { readArgs } from '../refresh/args.ts'
@@ -86,20 +86,19 @@ export class Queued implements Made {
     this.#asks.ask(this.definition, target, () => this.#makeHere(target))
   }
 
-  heed(message: BusMessage): void {
-    const told = heard(this.#hands, this.definition, message)
-    const key = told && this.#keys.get(told.news.key)
+  heed(message: EntryMessage): void {
+    const { id, isOwn } = heard(this.#hands, this.definition, message)
+    const key = this.#keys.get(message.key)
     if (key === undefined) return
-    const { news, id, isOwn } = told!
     const { engine } = this.#hands
-    switch (news.type) {
+    switch (message.type) {
       case 'published':
       case 'written':
         return this.#filled(key, heardFill(engine, key, id))
       case 'failed':
         if (isOwn) return
-        key.retryAt = this.now + news.backoffMs
-        return failed(this.#alerts, key, errorOf(engine, this.definition, news))
+        key.retryAt = this.now + message.backoffMs
+        return failed(this.#alerts, key, errorOf(engine, this.definition, message))
       case 'wanted':
         return this.ask(key.target)
       case 'released':

@@ -33,6 +33,7 @@ import {
   resolveSettle,
 } from './options.ts'
 import { peek } from './peek.ts'
+import { Presence } from './presence.ts'
 import { read } from './read.ts'
 import { aheadOf, makeResource } from './resource.ts'
 import { given } from './values.ts'
@@ -46,6 +47,11 @@ export function makeCache(options: CacheOptions, environment: Environment): Cach
   counters[''] = newCounters()
   const oneOff = sourceOf('', rules.entry, counters[''])
   const sample = sampling(engine)
+  engine.presence = new Presence(engine, {
+    process: environment.process,
+    counters,
+    health: () => health(engine),
+  })
   let closing: Promise<void> | undefined
 
   const keyFor = (key: string): string => shortKey(oneOffKey(key), digest)
@@ -196,6 +202,7 @@ async function close(engine: Engine, timeoutMs: number): Promise<void> {
     })
   })
   engine.hearing.stop()
+  engine.presence?.close()
   engine.limiter.close()
   engine.outbox.close()
   engine.tagOutbox.close()

@@ -22,12 +22,15 @@ import type { Looks } from './look.ts'
 import type { EntryRules } from './options.ts'
 import type { Switched } from './modes.ts'
 import type { Outbox } from './outbox.ts'
+import type { Presence } from './presence.ts'
 import type { StoreAccess } from './store-access.ts'
 import type { Tags } from './tags.ts'
 import type { Writes } from './writes.ts'
 
 export interface Engine {
   readonly namespace: string
+  /** Names this cache among all: what its tokens begin with. */
+  readonly id: string
   readonly clock: Clock
   /** That every process can read; the first is the usual one. */
   readonly codecs: readonly CodecPort[]
@@ -62,6 +65,8 @@ export interface Engine {
   readonly tracers: Set<LoadTracer>
   /** Of keys and tags; `undefined`: nothing is verified. */
   verified: Changes | undefined
+  /** Tells who asks over the bus of this process. */
+  presence: Presence | undefined
   /** Makes values before anyone asks. `undefined`: nothing is kept, or it is not there. */
   ahead: Ahead | undefined
   /** Of definitions whose values are big: how big the last one was. */

@@ -39,6 +39,10 @@ function apply(engine: Engine, message: BusMessage): void {
       engine.waiters.hear(message.key, message)
       return
     case 'wanted':
+    case 'present':
+      return
+    case 'rollCall':
+      engine.presence?.called(message.id)
       return
     case 'bumped':
       hearTags(engine, message)

@@ -21,6 +21,7 @@ import { StoreAccess } from './store-access.ts'
 import { atTags, everythingIsGone, kindOf, learn, redeliver, settleOn } from './tag-changes.ts'
 import { Tags } from './tags.ts'
 import { tokensOf } from './tokens.ts'
+import type { ProcessName } from './told.ts'
 import { Writes } from './writes.ts'
 
 interface MemoryBounds {
@@ -39,6 +40,8 @@ export interface Environment {
   slices(): InPieces['pause']
   /** Names the cache among all: 14 characters of `[A-Za-z0-9_-]`, never the same twice. */
   newId(): string
+  /** The process that it is in, for who looks from outside. */
+  readonly process: ProcessName
   memory(bounds: MemoryBounds): Memory<Entry>
   readonly ahead: AheadFactory
 }
@@ -102,6 +105,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
   const { codecs, turn, slices } = environment
   const engine: Engine = {
     namespace: rules.namespace,
+    id,
     clock,
     codecs,
     turn,
@@ -137,6 +141,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
     companions: new Set(),
     tracers: new Set(),
     verified: undefined,
+    presence: undefined,
     ahead: undefined,
     switched: new Map(),
     bigSizes: new Map(),

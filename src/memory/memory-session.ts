@@ -167,6 +167,14 @@ export class MemorySession implements StoreSession {
     this.#space.tell({ type: 'wanted', key, id })
   }
 
+  async rollCall(): Promise<void> {
+    this.#space.tell({ type: 'rollCall', id: this.#scope.id })
+  }
+
+  async present(to: string, text: string): Promise<void> {
+    this.#space.tellTo(to, { type: 'present', id: this.#scope.id, text })
+  }
+
   isReply(): boolean {
     return false
   }

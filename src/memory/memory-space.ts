@@ -38,6 +38,10 @@ export class MemorySpace {
     for (const scope of this.#listeners) this.tellOne(scope, message)
   }
 
+  tellTo(id: string, message: BusMessage): void {
+    for (const scope of this.#listeners) if (scope.id === id) this.tellOne(scope, message)
+  }
+
   tellOne(scope: StoreScope, message: BusMessage): void {
     const own =
       message.type === 'published' && message.frame !== undefined

@@ -17,8 +17,10 @@ export interface Layout {
   readonly tokensKey: string
   /** Everyone's of this namespace. */
   readonly channel: string
-  /** This session's alone, for its beats. */
+  /** This session's alone, for its beats and for what it has asked everyone. */
   readonly ownChannel: string
+  /** Another session's own. */
+  channelOf(id: string): string
 }
 
 export interface Place {
@@ -32,6 +34,7 @@ export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
   const start = `bw:${namespace}:{`
   // No key of a user's is escaped to a `%` before these letters.
   const own = `${start}${namespace}%tags}`
+  const channelOf = (of: string): string => `bw:${namespace}:${db}@${of}:${keyPrefix}`
   return {
     frameKey: (key) => `${start}${hashTag(key)}}:v`,
     leaseKey: (key) => `${start}${hashTag(key)}}:l`,
@@ -39,7 +42,8 @@ export function createLayout({ namespace, id, db, keyPrefix }: Place): Layout {
     tagKeys: [`${own}:e`, `${own}:s`],
     tokensKey: `${own}:t`,
     channel: `bw:${namespace}:${db}:${keyPrefix}`,
-    ownChannel: `bw:${namespace}:${db}@${id}:${keyPrefix}`,
+    ownChannel: channelOf(id),
+    channelOf,
   }
 }
 

@@ -16,6 +16,8 @@ const letters = {
   written: 'w',
   wanted: 'q',
   bumped: 't',
+  rollCall: 'c',
+  present: 'h',
 } as const
 
 /** Letters of the kinds, here and in bump.lua. */
@@ -59,6 +61,10 @@ export function encodeMessage(message: Exclude<BusMessage, { type: 'bumped' }>):
     case 'written':
     case 'wanted':
       return envelope(message.type, message.id, message.key, '')
+    case 'rollCall':
+      return envelope(message.type, message.id, '', '')
+    case 'present':
+      return envelope(message.type, message.id, '', message.text)
   }
 }
 
@@ -127,6 +133,10 @@ function withRest(
       return { type: 'wanted', key, id: token }
     case letters.bumped:
       return readBump(token, rest)
+    case letters.rollCall:
+      return { type: 'rollCall', id: token }
+    case letters.present:
+      return { type: 'present', id: token, text: rest.toString() }
     default:
       return undefined
   }

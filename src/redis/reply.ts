@@ -3,7 +3,7 @@
  * numbers, as text (`stringNumbers`) or as bytes.
  */
 import type { Tokens } from '../core/token-bucket.ts'
-import type { Acquired, Bumped, EpochNews, Mark } from '../ports.ts'
+import type { Acquired, Bumped, EpochNews, Mark, Settling } from '../ports.ts'
 
 export function readAcquired(reply: unknown): Acquired {
   const [type, second, third] = reply as readonly unknown[]
@@ -32,18 +32,28 @@ export function readEpochs(reply: unknown): EpochNews {
     highest: number(highest),
     floor: number(floor),
     since: number(since),
-    marks: pairs(marks).flatMap(([member, epoch]): Mark[] => {
-      const kind = markKinds[member[0]!]
-      return kind === undefined ? [] : [{ kind, label: member.slice(1), epoch }]
-    }),
-    settling: pairs(settling).map(([label, until]) => ({ label, until })),
+    marks: readMarks(marks),
+    settling: readSettling(settling),
   }
+}
+
+/** Members of the epochs with their scores. */
+export function readMarks(reply: unknown): Mark[] {
+  return pairs(reply).flatMap(([member, epoch]): Mark[] => {
+    const kind = markKinds[member[0]!]
+    return kind === undefined ? [] : [{ kind, label: member.slice(1), epoch }]
+  })
+}
+
+export function readSettling(reply: unknown): Settling[] {
+  return pairs(reply).map(([label, until]) => ({ label, until }))
 }
 
 const markKinds: Readonly<Record<string, Mark['kind']>> = { g: 'gone', e: 'expired' }
 
 function pairs(reply: unknown): (readonly [string, number])[] {
-  const list = reply as readonly unknown[]
+  // Where no script made it, RESP3 has each member and its score as a pair.
+  const list = (reply as readonly unknown[]).flat()
   const made: (readonly [string, number])[] = []
   for (let n = 0; n + 1 < list.length; n += 2) made.push([text(list[n]), number(list[n + 1])])
   return made
@@ -63,6 +73,6 @@ export function text(reply: unknown): string {
   return reply instanceof Uint8Array ? Buffer.from(reply).toString() : String(reply)
 }
 
-function number(reply: unknown): number {
+export function number(reply: unknown): number {
   return Number(typeof reply === 'number' ? reply : text(reply))
 }

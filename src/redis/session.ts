@@ -14,6 +14,7 @@ import type {
   EpochNews,
   EpochsRequest,
   FailRequest,
+  Inspection,
   Published,
   PublishRequest,
   ReleaseReason,
@@ -37,6 +38,7 @@ import { Demotion } from './demotion.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { EvictionPolicy } from './eviction-policy.ts'
 import { redisBodies } from './bodies.ts'
+import { redisInspection } from './inspection.ts'
 import { createLayout, type Layout } from './layout.ts'
 import { bumpKinds, decodeMessage, encodeBump, encodeMessage } from './message.ts'
 import { ReadBatch } from './read-batch.ts'
@@ -61,6 +63,8 @@ export class RedisSession implements StoreSession {
   readonly fromReplica: boolean
   readonly shards: Shards | undefined
   readonly bodies: Bodies
+  readonly inspection: Inspection
+  readonly #id: string
   readonly #commands: RedisCommands
   readonly #layout: Layout
   readonly #reads: ReadBatch
@@ -85,7 +89,9 @@ export class RedisSession implements StoreSession {
       db: commands.db,
       keyPrefix: commands.keyPrefix,
     })
+    this.#id = scope.id
     this.bodies = redisBodies(commands, this.#layout)
+    this.inspection = redisInspection(commands, this.#layout)
     this.#connecting = new SilentConnecting(commands, scope.clock)
     this.shards = sessionShards(commands, this.#layout, this.#identity)
     this.#unwatch = commands.watch((ready) => {
@@ -200,6 +206,18 @@ export class RedisSession implements StoreSession {
     // Whatever node it is published through, all hear it: rather one that is known to be there.
     const server = servers.find(({ name }) => name === own) ?? servers[0]
     await server?.publish(this.#layout.channel, encodeMessage({ type: 'wanted', key, id }))
+  }
+
+  async rollCall(): Promise<void> {
+    const message = encodeMessage({ type: 'rollCall', id: this.#id })
+    await this.#commands.servers()[0]?.publish(this.#layout.channel, message)
+  }
+
+  async present(to: string, text: string): Promise<void> {
+    // It comes from the bus, on which anyone may write, and becomes part of a channel's name.
+    if (!/^[\w-]{14}$/.test(to)) return
+    const message = encodeMessage({ type: 'present', id: this.#id, text })
+    await this.#commands.servers()[0]?.publish(this.#layout.channelOf(to), message)
   }
 
   async epochs({ since, known, settling, labels }: EpochsRequest): Promise<EpochNews> {

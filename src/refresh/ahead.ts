@@ -9,7 +9,7 @@ import type { Engine, Target } from '../cache/engine.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { shortenedPrefix } from '../core/keys.ts'
 import type { Label } from '../core/labels.ts'
-import type { BusMessage } from '../ports.ts'
+import type { BusMessage, EntryMessage } from '../ports.ts'
 import { Agenda } from './agenda.ts'
 import { Asking } from './asking.ts'
 import { Crew } from './crew.ts'
@@ -33,7 +33,7 @@ export interface Made {
   ask(target: Target, found: Found): void
   changed(key: string): void
   changedByTag(labels: readonly Label[]): void
-  heed(message: BusMessage): void
+  heed(message: EntryMessage): void
   /** The store is gone, or there again; of a cluster, a part of it. */
   onStore(state: 'gone' | 'back'): void
 }
@@ -128,7 +128,7 @@ class RefreshAhead implements Ahead, Companion {
   }
 
   heed(message: BusMessage): void {
-    if (message.type === 'beat' || message.type === 'bumped') return
+    if (!('key' in message)) return
     this.#of(message.key)?.heed(message)
   }
 

@@ -7,7 +7,7 @@ import type { AheadDefinition, Found } from '../cache/ahead.ts'
 import type { Target } from '../cache/engine.ts'
 import type { PrecomputeRules } from '../cache/precompute-rules.ts'
 import type { Label } from '../core/labels.ts'
-import type { BusMessage } from '../ports.ts'
+import type { EntryMessage } from '../ports.ts'
 import { failed, lateOf, watch, type AlertsOf, type Late } from './alerts.ts'
 import { heardFill } from './fills.ts'
 import { heard } from './heard.ts'
@@ -72,20 +72,19 @@ export class Precomputed {
     }
   }
 
-  heed(message: BusMessage): void {
-    const told = heard(this.#hands, this.#definition, message)
-    const key = told && this.#listing.keys.get(told.news.key)
+  heed(message: EntryMessage): void {
+    const { id, isOwn } = heard(this.#hands, this.#definition, message)
+    const key = this.#listing.keys.get(message.key)
     if (key === undefined) return
-    const { news, id, isOwn } = told!
     const { engine } = this.#hands
-    switch (news.type) {
+    switch (message.type) {
       case 'published':
       case 'written':
         return this.#making.filled(key, heardFill(engine, key, id), isOwn)
       case 'failed':
         if (isOwn) return
-        key.retryAt = this.#plan.now + news.backoffMs
-        failed(this.#alerts, key, errorOf(engine, this.#definition, news))
+        key.retryAt = this.#plan.now + message.backoffMs
+        failed(this.#alerts, key, errorOf(engine, this.#definition, message))
         return this.#plan.next(key)
       case 'wanted':
         // Many hear it, and one is enough.

@@ -31,6 +31,8 @@ export function heardOf(ears: Ears, message: BusMessage, sentAt: number): void {
     case 'released':
     case 'wanted':
     case 'beat':
+    case 'rollCall':
+    case 'present':
   }
 }
 

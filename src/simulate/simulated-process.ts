@@ -117,6 +117,7 @@ export class SimulatedProcess {
         turn: async () => {},
         slices: () => () => undefined,
         newId: () => `p${id}`.padEnd(14, '_'),
+        process: { pid: id, host: 'simulated' },
         ahead: refreshAhead,
         memory: (bounds) => options.flaw?.memory?.(lruMemory(bounds)) ?? lruMemory(bounds),
       },

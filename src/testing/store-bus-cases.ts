@@ -105,6 +105,27 @@ export const busCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a roll call is heard by everyone, and what they answer by the asker alone',
+    async run({ open }) {
+      const [asker, other] = [await open(), await open()]
+      await asker.session.rollCall!()
+      const [call] = await heard(other)
+      assert.equal(call?.type, 'rollCall')
+      assert.deepEqual(await heard(asker), [call])
+      await other.session.present!(call.id, '{"é":1}')
+      // Anyone may ask on the bus: nothing is told to who is none of us.
+      for (const stranger of ['*', '', 'x:y', 'a'.repeat(14)]) {
+        await other.session.present!(stranger, 'no')
+      }
+      const answers = (await heard(asker)).slice(1)
+      assert.deepEqual(
+        answers.map((message) => message.type === 'present' && message.text),
+        ['{"é":1}'],
+      )
+      assert.deepEqual(await heard(other), [call])
+    },
+  },
+  {
     name: 'an invalidation takes frame and lease together and tells everyone, the sender too',
     async run({ open }) {
       const [mine, other] = [await open(), await open()]

@@ -44,6 +44,8 @@ const message: fc.Arbitrary<BusMessage> = fc.oneof(
     id: token,
   }),
   fc.record({ type: fc.constant('beat' as const), n: fc.nat(), through: error }),
+  fc.record({ type: fc.constant('rollCall' as const), id: token }),
+  fc.record({ type: fc.constant('present' as const), id: token, text: error }),
   fc.record({
     type: fc.constant('bumped' as const),
     id: token,

@@ -39,6 +39,7 @@ const environment = {
   turn,
   slices,
   newId: () => 'x'.repeat(14),
+  process: { pid: 1, host: 'test' },
   memory: lruMemory,
   ahead: refreshAhead,
 }
