@@ -2,6 +2,7 @@
 
 import type { FaultRow } from '../faults/fault.ts'
 import type { Figures } from '../run/figures.ts'
+import type { Measured } from './measured.ts'
 import type { Verdict } from './judge.ts'
 
 export interface Setting {
@@ -24,6 +25,8 @@ export interface Setting {
 export interface Result {
   readonly setting: Setting
   readonly contenders: readonly Figures[]
+  /** For `breakwater simulate --lab`. */
+  readonly measured: readonly Measured[]
   readonly faults: readonly FaultRow[]
   /** What this run cannot show, and why. */
   readonly notes: readonly string[]

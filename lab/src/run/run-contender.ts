@@ -11,6 +11,8 @@ import { apiSettings, quietDatabase, readFrom, type Stage, streams, writeTo } fr
 export interface ContenderRun {
   readonly contender: ContenderId
   readonly startedAt: number
+  /** When the value was in the cache before the load began. */
+  readonly cachedAt: number | undefined
   readonly durationMs: number
   readonly timeoutMs: number
   readonly answers: readonly Answer[]
@@ -63,6 +65,7 @@ export async function runContender(
     return {
       contender,
       startedAt,
+      cachedAt: fleet.queries.findLast(({ beganAt }) => beganAt < startedAt)?.endedAt,
       durationMs: plan.runMs,
       timeoutMs: plan.timeoutMs,
       answers,

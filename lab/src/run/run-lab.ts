@@ -14,6 +14,7 @@ import { writeDuringLoad } from '../faults/write-during-load.ts'
 import { planFor } from '../plan.ts'
 import type { Progress } from '../progress.ts'
 import { judge } from '../report/judge.ts'
+import { measuredOf } from '../report/measured.ts'
 import type { Result, Setting } from '../report/result.ts'
 import { inSeconds, plural, ratio } from '../report/wording.ts'
 import type { RedisAddress } from '../servers/addresses.ts'
@@ -93,6 +94,7 @@ export async function runLab(
     const result: Result = {
       setting,
       contenders: runs.map(figuresOf),
+      measured: runs.map(measuredOf),
       faults,
       notes: servers.redis === undefined ? [withoutRedis] : [],
       verdict: judge({

@@ -1,0 +1,208 @@
+// One strategy's world: the virtual clock, chance, the source, and what is counted. It draws nothing
+// for a request that changes no state: machines (one per key) account for those in bulk. What it
+// draws are the loads, the requests that begin them, and what ends them.
+
+import { Agenda } from './agenda.ts'
+import { drawLoadMs, meanLoadMs } from './load-times.ts'
+import { Queue } from './queue.ts'
+import { randomFrom, type Random } from './random.ts'
+import type { Rules, Scenario } from './scenario.ts'
+import { Source } from './source.ts'
+import { Tally } from './tally.ts'
+
+/** One key under one strategy. */
+export interface Machine {
+  /** What is cached at the start; left out: nothing. */
+  begin(cached: Cached | undefined): void
+  /** Its data has changed, and it is invalidated. */
+  write(): void
+  /** Accounts for the time until the end. */
+  settle(now: number): void
+}
+
+export interface Cached {
+  /** When the source was asked for it. */
+  readonly askedAt: number
+  readonly freshUntil: number
+  /** What its load took. */
+  readonly tookMs: number
+}
+
+export interface Ended {
+  readonly how: 'value' | 'failed' | 'refused'
+  readonly count: number
+  /** When it began at the source. */
+  readonly askedAt: number
+}
+
+export interface Loading {
+  readonly key: Key
+  readonly count: number
+  /** When those came who load: nobody comes after the end. */
+  readonly cameAt: number
+  /** Round trips before it begins. */
+  readonly afterMs: number
+  onEnd(ended: Ended): void
+}
+
+/** What is known of a key besides what its strategy knows. */
+export interface Key {
+  /** Requests per millisecond. */
+  readonly rate: number
+  running: number
+  /** A write came while something ran: the next load begins another expiry. */
+  overtaken: boolean
+}
+
+/** So many groups stand for the requests of one load time, at least, where each would begin a load. */
+const groupsPerLoad = 64
+/** Loads under way; beyond, a source does not come back within any run, and memory ends. */
+const mostUnderWay = 1_000_000
+
+export class World {
+  readonly scenario: Scenario
+  readonly rules: Rules
+  readonly random: Random
+  readonly tally: Tally
+  readonly agenda = new Agenda()
+  readonly source: Source
+  readonly connections: Queue
+  readonly #limit: Queue | undefined
+  readonly #underWay = new Set<Loading & { left: number }>()
+  #now = 0
+
+  constructor(scenario: Scenario, rules: Rules, limited: 'limited' | 'unlimited') {
+    this.scenario = scenario
+    this.rules = rules
+    this.random = randomFrom(scenario.seed)
+    this.tally = new Tally(scenario.timeoutMs)
+    this.source = new Source(scenario.source.places)
+    this.connections = new Queue(this.agenda, {
+      places: scenario.source.connections,
+      deadlineMs: Infinity,
+      perSecond: Infinity,
+    })
+    if (limited === 'unlimited') return
+    const { places, queueMs, perSecond } = rules.limit
+    this.#limit = new Queue(this.agenda, {
+      places: places * scenario.processes,
+      deadlineMs: queueMs,
+      perSecond,
+    })
+  }
+
+  get now(): number {
+    return this.#now
+  }
+
+  /** Callers queue for the limit. */
+  get isLimiting(): boolean {
+    return (this.#limit?.length ?? 0) > 0
+  }
+
+  after(ms: number, run: () => void): void {
+    this.agenda.at(this.#now + ms, run)
+  }
+
+  /**
+   * The next requests of a key, each of which would begin a load: one, or where they come in masses
+   * a group. Returns how many and when; none is possible.
+   */
+  nextRequests(key: Key): { readonly count: number; readonly afterMs: number } {
+    if (this.#now >= this.scenario.durationMs) return { count: 0, afterMs: Infinity }
+    const loadMs = meanLoadMs(this.scenario.load) * this.source.slowdown
+    const spanMs = loadMs / groupsPerLoad
+    if (key.rate * spanMs <= 1) return { count: 1, afterMs: this.random.exponential(1 / key.rate) }
+    return { count: this.random.poisson(key.rate * spanMs), afterMs: spanMs }
+  }
+
+  /** How many requests come for a key: none after the end. */
+  arrivals(key: Key, from: number, to: number): number {
+    return this.random.poisson(key.rate * Math.max(0, this.untilEnd(to) - from))
+  }
+
+  untilEnd(at: number): number {
+    return Math.min(at, this.scenario.durationMs)
+  }
+
+  load(asked: Loading): void {
+    if (asked.cameAt > this.scenario.durationMs) return
+    const loading = { ...asked, left: asked.count }
+    this.#underWay.add(loading)
+    const enter = (
+      queue: Queue | undefined,
+      then: (count: number) => void,
+      count: number,
+    ): void => {
+      if (queue === undefined) return then(count)
+      queue.enter({
+        now: this.#now,
+        count,
+        go: then,
+        refuse: (refused) =>
+          this.#end(loading, { how: 'refused', count: refused, askedAt: this.#now }),
+      })
+    }
+    this.after(loading.afterMs, () =>
+      enter(
+        this.#limit,
+        (admitted) => enter(this.connections, (count) => this.#begin(loading, count), admitted),
+        loading.count,
+      ),
+    )
+  }
+
+  /**
+   * Runs until the end, then until everyone was answered or has given up; or until so much is under
+   * way that the source will not come back.
+   */
+  run(): { readonly endedAt: number; readonly isMelted: boolean } {
+    const { durationMs, timeoutMs } = this.scenario
+    let isMelted = false
+    for (;;) {
+      const eventAt = this.agenda.nextAt
+      const endAt = this.source.nextAt
+      const at = Math.min(eventAt, endAt)
+      if (at > durationMs + timeoutMs || at === Infinity) break
+      if (at > durationMs && this.#underWay.size === 0) break
+      this.#now = Math.max(this.#now, at)
+      if (eventAt <= endAt) this.agenda.take()?.()
+      else this.source.endNext(this.#now)
+      isMelted = this.#underWay.size > mostUnderWay
+      if (isMelted) break
+    }
+    const endedAt = this.untilEnd(isMelted ? this.#now : durationMs)
+    if (!isMelted && this.#underWay.size > 0) this.#now = durationMs + timeoutMs
+    for (const loading of this.#underWay) {
+      this.#end(loading, { how: 'failed', count: loading.left, askedAt: this.#now })
+    }
+    return { endedAt, isMelted }
+  }
+
+  #begin(loading: Loading & { left: number }, count: number): void {
+    const askedAt = this.#now
+    const { key } = loading
+    const isFailing = this.random.uniform() < this.scenario.failures
+    this.tally.loads += count
+    if (key.running === 0 || key.overtaken) this.tally.expiries++
+    key.overtaken = false
+    key.running += count
+    this.source.begin(askedAt, {
+      count,
+      ms: drawLoadMs(this.scenario.load, this.random),
+      onEnd: () => {
+        key.running -= count
+        if (key.running === 0) key.overtaken = false
+        this.connections.leave(this.#now, count)
+        this.#limit?.leave(this.#now, count)
+        this.#end(loading, { how: isFailing ? 'failed' : 'value', count, askedAt })
+      },
+    })
+  }
+
+  #end(loading: Loading & { left: number }, ended: Ended): void {
+    loading.left -= ended.count
+    if (loading.left <= 0) this.#underWay.delete(loading)
+    loading.onEnd(ended)
+  }
+}
