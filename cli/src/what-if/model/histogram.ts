@@ -33,11 +33,15 @@ export class Histogram {
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count
   }
 
-  /** As many, spread evenly over a range: what arrives by Poisson's law within it. */
-  spread(range: { readonly from: number; readonly to: number }, count: number): void {
-    const parts = range.from === range.to ? 1 : strata
+  /** As many, spread evenly over a range: what arrives by Poisson's law within it. `more` is on top. */
+  spread(
+    { from, to }: { readonly from: number; readonly to: number },
+    count: number,
+    more: (() => number) | undefined = undefined,
+  ): void {
+    const parts = from === to && more === undefined ? 1 : strata
     for (let part = 0; part < parts; part++) {
-      this.add(range.from + ((part + 0.5) / parts) * (range.to - range.from), count / parts)
+      this.add(from + ((part + 0.5) / parts) * (to - from) + (more?.() ?? 0), count / parts)
     }
   }
 

@@ -50,6 +50,8 @@ export interface Scenario {
   /** Writes that invalidate their key, spread over keys as the requests are. */
   readonly writesPerSecond: number
   readonly start: Start
+  /** What an answer takes besides cache and source (HTTP, the event loop); left out: nothing. */
+  readonly overhead?: LoadTimes
   readonly seed: number
 }
 

@@ -34,12 +34,14 @@ export class Tally {
     failed: 0,
   }
   readonly #timeoutMs: number
+  readonly #overhead: (() => number) | undefined
   outdated = 0
   loads = 0
   expiries = 0
 
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, overhead?: () => number) {
     this.#timeoutMs = timeoutMs
+    this.#overhead = overhead
   }
 
   answer({ kind, count, latency, age, past, isOutdated }: Answers): void {
@@ -52,7 +54,8 @@ export class Tally {
     const inTime = count * (1 - late)
     if (inTime <= 0) return
     this.counts[kind] += inTime
-    this.latency.spread({ from: latency.from, to: Math.min(latency.to, this.#timeoutMs) }, inTime)
+    const range = { from: latency.from, to: Math.min(latency.to, this.#timeoutMs) }
+    this.latency.spread(range, inTime, this.#overhead)
     if (age !== undefined) this.age.spread(age, inTime)
     if (past !== undefined) this.past.spread(past, inTime)
     if (isOutdated === true) this.outdated += inTime

@@ -75,7 +75,11 @@ export class World {
     this.scenario = scenario
     this.rules = rules
     this.random = randomFrom(scenario.seed)
-    this.tally = new Tally(scenario.timeoutMs)
+    const { overhead } = scenario
+    this.tally = new Tally(
+      scenario.timeoutMs,
+      overhead === undefined ? undefined : () => drawLoadMs(overhead, this.random),
+    )
     this.source = new Source(scenario.source.places)
     this.connections = new Queue(this.agenda, {
       places: scenario.source.connections,

@@ -1,0 +1,85 @@
+// The lab's run as a scenario: its rates, its ttl, its write, its connections, and each contender by
+// its own rules. What is measured goes in, what comes of it does not: the time of a query alone, what
+// queries cost each other, the time of a hit. How many requests load or wait, and for how long, is the
+// model's to say.
+
+import type { LoadTimes } from '../model/load-times.ts'
+import { sharesOf } from '../model/popularity.ts'
+import type { Rules, Scenario, StrategyId } from '../model/scenario.ts'
+import { defaultRules } from '../default-rules.ts'
+import type { Contender, ContenderId, LabRun } from './read-lab.ts'
+
+const loopbackMs = 0.2
+
+export interface LabModel {
+  readonly strategy: StrategyId
+  readonly scenario: Scenario
+  readonly rules: Rules
+}
+
+export function labModel(run: LabRun, contender: Contender, seed: number): LabModel {
+  const { setting } = run
+  const load = loadTimesOf(run)
+  const hits = run.contenders.filter(({ id }) => id !== contender.id).flatMap(({ hitMs }) => hitMs)
+  return {
+    ...strategyOf(contender.id, setting.ttlMs),
+    scenario: {
+      requestsPerSecond: setting.hotPerSecond,
+      shares: sharesOf([1]),
+      load,
+      failures: 0,
+      processes: setting.processes,
+      roundTripMs: loopbackMs,
+      durationMs: setting.runMs,
+      source: {
+        places: Math.max(1, (setting.queryMs / 1000) * setting.queriesPerSecond),
+        connections: setting.connections,
+      },
+      timeoutMs: setting.timeoutMs,
+      writesPerSecond: 0,
+      start: { kind: 'filled', atMs: contender.cachedAtMs, writeAtMs: contender.writeBeganMs },
+      seed,
+      ...(hits.length === 0 ? {} : { overhead: measured(hits) }),
+    },
+  }
+}
+
+/** Of the queries that ran alone, whoever ran them; of none, the time that calibration found. */
+export function loadTimesOf({ setting, contenders }: LabRun): LoadTimes {
+  const alone = contenders.flatMap(({ ran }) =>
+    ran
+      .filter(([began, ms], n) =>
+        ran.every(
+          ([other, otherMs], m) => m === n || other >= began + ms || other + otherMs <= began,
+        ),
+      )
+      .map(([, ms]) => ms),
+  )
+  return alone.length === 0 ? { kind: 'fixed', ms: setting.queryMs } : measured(alone)
+}
+
+function measured(ms: readonly number[]): LoadTimes {
+  const sortedMs = ms.map((one) => Math.max(0, one)).sort((a, b) => a - b)
+  return { kind: 'measured', sortedMs }
+}
+
+function strategyOf(id: ContenderId, ttlMs: number): { strategy: StrategyId; rules: Rules } {
+  const recipe = { ...defaultRules, ttlMs, jitter: 0, earlyRefresh: undefined }
+  const own = { ...defaultRules, ttlMs }
+  switch (id) {
+    case 'plain':
+      return { strategy: 'none', rules: recipe }
+    case 'lock-retry':
+      return { strategy: 'lock-retry', rules: recipe }
+    case 'lock-poll':
+      return { strategy: 'lock-poll', rules: recipe }
+    case 'breakwater':
+      return { strategy: 'breakwater', rules: own }
+    case 'breakwater-swr':
+      return { strategy: 'breakwater', rules: { ...own, staleWhileRevalidateMs: ttlMs } }
+    case 'breakwater-ahead': {
+      const rules = { ...own, ttlMs: ttlMs * 3, jitter: 0, earlyRefresh: undefined, everyMs: ttlMs }
+      return { strategy: 'breakwater', rules }
+    }
+  }
+}
