@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander'
 import { compareWithLab } from './lab/compare.ts'
 import { readLab } from './lab/read-lab.ts'
 import { expected, Misuse } from './misuse.ts'
+import { p99LoadMs } from './model/load-times.ts'
 import { runStrategy } from './model/run-strategy.ts'
 import type { Rules, Scenario, StrategyId } from './model/scenario.ts'
 import { addOptions, examples, type Given } from './options.ts'
@@ -50,7 +51,7 @@ async function simulate(given: Given): Promise<number> {
   })
   const advice = given.recommend === true ? advise(scenario, rules, targets) : undefined
   progress('')
-  const said = notes(figures)
+  const said = notes(figures, 10 * p99LoadMs(scenario.load))
   if (given.html !== undefined) {
     const html = page({
       scenario: scenarioText(scenario, rules),

@@ -12,7 +12,9 @@ export interface Measured {
   readonly writeBeganMs: number
   /** Not there: the write was never acknowledged. */
   readonly writeEndedMs: number | undefined
-  /** [when it began, how long it ran]; of one that never ended, until the end. */
+  /** Nothing was waited for any longer: what still ran then was ended. */
+  readonly lastAnswerMs: number
+  /** [when it began, how long it ran], the latter up to the last answer. */
   readonly queries: readonly (readonly [number, number])[]
   /** Evenly spaced quantiles of answers while no query ran: the time of a hit. */
   readonly hitMs: readonly number[]
@@ -38,9 +40,10 @@ export function measuredOf(run: ContenderRun): Measured {
     cachedAtMs: cachedAt === undefined ? undefined : since(cachedAt),
     writeBeganMs: since(write.beganAt),
     writeEndedMs: write.endedAt === Infinity ? undefined : since(write.endedAt),
+    lastAnswerMs: since(lastAt),
     queries: queries.map(({ beganAt, endedAt }) => [
       since(beganAt),
-      tenths((endedAt ?? lastAt) - beganAt),
+      tenths(Math.max(0, Math.min(endedAt ?? lastAt, lastAt) - beganAt)),
     ]),
     hitMs: evenly(hits, hitQuantiles).map((ms) => Math.round(ms * 100) / 100),
   }

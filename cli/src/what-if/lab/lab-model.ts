@@ -3,11 +3,11 @@
 // queries cost each other, the time of a hit. How many requests load or wait, and for how long, is the
 // model's to say.
 
-import type { LoadTimes } from '../model/load-times.ts'
 import { sharesOf } from '../model/popularity.ts'
 import type { Rules, Scenario, StrategyId } from '../model/scenario.ts'
 import { defaultRules } from '../default-rules.ts'
 import type { Contender, ContenderId, LabRun } from './read-lab.ts'
+import { loadTimesOf, measured, placesOf } from './work-done.ts'
 
 const loopbackMs = 0.2
 
@@ -19,7 +19,7 @@ export interface LabModel {
 
 export function labModel(run: LabRun, contender: Contender, seed: number): LabModel {
   const { setting } = run
-  const load = loadTimesOf(run)
+  const load = loadTimesOf(run, contender)
   const hits = run.contenders.filter(({ id }) => id !== contender.id).flatMap(({ hitMs }) => hitMs)
   return {
     ...strategyOf(contender.id, setting.ttlMs),
@@ -32,7 +32,7 @@ export function labModel(run: LabRun, contender: Contender, seed: number): LabMo
       roundTripMs: loopbackMs,
       durationMs: setting.runMs,
       source: {
-        places: Math.max(1, (setting.queryMs / 1000) * setting.queriesPerSecond),
+        places: placesOf(setting),
         connections: setting.connections,
       },
       timeoutMs: setting.timeoutMs,
@@ -42,25 +42,6 @@ export function labModel(run: LabRun, contender: Contender, seed: number): LabMo
       ...(hits.length === 0 ? {} : { overhead: measured(hits) }),
     },
   }
-}
-
-/** Of the queries that ran alone, whoever ran them; of none, the time that calibration found. */
-export function loadTimesOf({ setting, contenders }: LabRun): LoadTimes {
-  const alone = contenders.flatMap(({ ran }) =>
-    ran
-      .filter(([began, ms], n) =>
-        ran.every(
-          ([other, otherMs], m) => m === n || other >= began + ms || other + otherMs <= began,
-        ),
-      )
-      .map(([, ms]) => ms),
-  )
-  return alone.length === 0 ? { kind: 'fixed', ms: setting.queryMs } : measured(alone)
-}
-
-function measured(ms: readonly number[]): LoadTimes {
-  const sortedMs = ms.map((one) => Math.max(0, one)).sort((a, b) => a - b)
-  return { kind: 'measured', sortedMs }
 }
 
 function strategyOf(id: ContenderId, ttlMs: number): { strategy: StrategyId; rules: Rules } {

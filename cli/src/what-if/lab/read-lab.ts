@@ -38,6 +38,7 @@ export interface Contender {
   readonly p95Ms: number
   readonly cachedAtMs: number
   readonly writeBeganMs: number
+  readonly lastAnswerMs: number
   /** [when it began, how long it ran] */
   readonly ran: readonly (readonly [number, number])[]
   readonly hitMs: readonly number[]
@@ -95,6 +96,7 @@ export async function readLab(file: string): Promise<LabRun> {
       p95Ms: number(fieldsOf(own['hot'], 'hot'), 'p95'),
       cachedAtMs: number(measured, 'cachedAtMs'),
       writeBeganMs: number(measured, 'writeBeganMs'),
+      lastAnswerMs: number(measured, 'lastAnswerMs'),
       ran: listOf(measured['queries'], 'queries') as Contender['ran'],
       hitMs: listOf(measured['hitMs'], 'hitMs') as Contender['hitMs'],
     }

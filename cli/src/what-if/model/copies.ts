@@ -20,8 +20,8 @@ export class Copies {
 
   /** A newer value: `heard` is the share of the processes that got it with its push. */
   replace(before: Cached | undefined, heard: number): void {
-    const held = Math.min(1, this.#own + this.#older)
-    this.#older = before === undefined ? 0 : held * (1 - heard)
+    // Who heard had asked while it was stale, and has a copy. What is older still has ended meanwhile.
+    this.#older = before === undefined ? 0 : Math.max(0, Math.min(1, this.#own) - heard)
     this.#olderValue = before
     this.#own = this.#world.rules.memory ? Math.max(heard, 1 / this.#world.scenario.processes) : 0
   }
@@ -34,12 +34,14 @@ export class Copies {
   /** Hits of a value that is fresh from `from` to `to`. */
   hitFresh(value: Cached, from: number, to: number): void {
     if (to <= from) return
-    const until = this.#olderValue?.freshUntil ?? 0
-    if (this.#older > 1e-9 && from < until && until < to) {
-      this.hitFresh(value, from, until)
-      return this.hitFresh(value, until, to)
-    }
     const { random, rules, scenario, tally } = this.#world
+    const until = this.#olderValue?.freshUntil ?? 0
+    const turns = [until, until + rules.staleWhileRevalidateMs]
+    const turn = turns.find((at) => this.#older > 1e-9 && from < at && at < to)
+    if (turn !== undefined) {
+      this.hitFresh(value, from, turn)
+      return this.hitFresh(value, turn, to)
+    }
     const trip = { from: scenario.roundTripMs, to: scenario.roundTripMs }
     const here = { from: 0, to: 0 }
     const age = { from: from - value.askedAt, to: to - value.askedAt }
@@ -69,8 +71,12 @@ export class Copies {
       const count = random.poisson(touched)
       tally.answer({ kind: 'store', count, latency: trip, age })
     }
-    const count = random.poisson(Math.max(0, expected - fetched - touched))
-    tally.answer({ kind: 'memory', count, latency: here, age })
+    const held = Math.max(0, expected - fetched - touched)
+    const ofOlder = isOlderUsable ? held * Math.min(1, this.#older) : 0
+    tally.answer({ kind: 'memory', count: random.poisson(held - ofOlder), latency: here, age })
+    if (older === undefined || ofOlder === 0) return
+    const olderAge = { from: from - older.askedAt, to: to - older.askedAt }
+    tally.answer({ kind: 'memory', count: random.poisson(ofOlder), latency: here, age: olderAge })
   }
 
   /** What is served stale from `from` to `to` while a newer value is on its way, or cannot be had. */

@@ -2,7 +2,7 @@
 
 import type { Histogram } from './histogram.ts'
 import type { StrategyId } from './scenario.ts'
-import type { World } from './world.ts'
+import type { Outcome, World } from './world.ts'
 
 export interface Percentiles {
   readonly p50: number
@@ -35,27 +35,25 @@ export interface Figures {
   readonly errorShare: number
   /** Answers with a value from before a write, to callers who came after it. */
   readonly outdated: number
-  /** The source had so much before it that it would not have come back: the figures end there. */
-  readonly meltedAtMs: number | undefined
+  /** What the source had before it at the end, as time at full speed in all its places. */
+  readonly backlogMs: number
+  /** So much was under way by then that nothing more was simulated: the figures end there. */
+  readonly stoppedAtMs: number | undefined
 }
 
-export function figuresOf(run: {
-  id: StrategyId
-  world: World
-  endedAt: number
-  isMelted: boolean
-}): Figures {
-  const { tally, source, connections } = run.world
+export function figuresOf(id: StrategyId, world: World, outcome: Outcome): Figures {
+  const { tally, source, connections } = world
+  const { endedAt, isMelted, backlogMs } = outcome
   const { counts } = tally
   const requests = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const share = (count: number): number => (requests === 0 ? 0 : count / requests)
   return {
-    strategy: run.id,
+    strategy: id,
     requests: Math.round(requests),
     loads: tally.loads,
     expiries: tally.expiries,
     loadsPerExpiry: tally.expiries === 0 ? 0 : tally.loads / tally.expiries,
-    loadsPerSecond: (tally.loads * 1000) / run.endedAt,
+    loadsPerSecond: (tally.loads * 1000) / endedAt,
     mostAtOnce: source.most,
     mostQueued: connections.most,
     latency: percentiles(tally.latency),
@@ -67,7 +65,8 @@ export function figuresOf(run: {
     waitedShare: share(counts.waited + counts.loaded),
     errorShare: share(counts.failed),
     outdated: Math.round(tally.outdated),
-    meltedAtMs: run.isMelted ? run.endedAt : undefined,
+    backlogMs,
+    stoppedAtMs: isMelted ? endedAt : undefined,
   }
 }
 

@@ -8,10 +8,17 @@ export type LoadTimes =
   | { readonly kind: 'exponential'; readonly meanMs: number }
   | { readonly kind: 'lognormal'; readonly p50Ms: number; readonly p99Ms: number }
   | { readonly kind: 'measured'; readonly sortedMs: readonly number[] }
+  /** The first load takes the first of them, and so on; of those that are unknown or left out, any. */
+  | {
+      readonly kind: 'replayed'
+      readonly inOrderMs: readonly (number | undefined)[]
+      readonly sortedMs: readonly number[]
+    }
 
 const normalP99 = 2.3263478740408408
 
-export function drawLoadMs(times: LoadTimes, random: Random): number {
+/** `nth`: of the loads, from 0. */
+export function drawLoadMs(times: LoadTimes, random: Random, nth?: number): number {
   switch (times.kind) {
     case 'fixed':
       return times.ms
@@ -21,6 +28,10 @@ export function drawLoadMs(times: LoadTimes, random: Random): number {
       return times.p50Ms * Math.exp(spreadOf(times) * random.normal())
     case 'measured':
       return times.sortedMs[Math.floor(random.uniform() * times.sortedMs.length)]!
+    case 'replayed': {
+      const replayed = nth === undefined ? undefined : times.inOrderMs[nth]
+      return replayed ?? drawLoadMs({ ...times, kind: 'measured' }, random)
+    }
   }
 }
 
@@ -33,6 +44,7 @@ export function meanLoadMs(times: LoadTimes): number {
     case 'lognormal':
       return times.p50Ms * Math.exp(spreadOf(times) ** 2 / 2)
     case 'measured':
+    case 'replayed':
       return times.sortedMs.reduce((sum, ms) => sum + ms, 0) / times.sortedMs.length
   }
 }
@@ -47,6 +59,7 @@ export function p99LoadMs(times: LoadTimes): number {
     case 'lognormal':
       return times.p99Ms
     case 'measured':
+    case 'replayed':
       return times.sortedMs[Math.floor(times.sortedMs.length * 0.99)]!
   }
 }

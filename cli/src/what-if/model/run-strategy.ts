@@ -20,9 +20,9 @@ export function runStrategy(id: StrategyId, scenario: Scenario, rules: Rules): F
     machines.push(machine)
     planWrites(world, machine, share)
   })
-  const { endedAt, isMelted } = world.run()
-  for (const machine of machines) machine.settle(endedAt)
-  return figuresOf({ id, world, endedAt, isMelted })
+  const outcome = world.run()
+  for (const machine of machines) machine.settle(outcome.endedAt)
+  return figuresOf(id, world, outcome)
 }
 
 function machineOf(id: StrategyId, world: World, key: Key): Machine {

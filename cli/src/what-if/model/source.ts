@@ -24,6 +24,11 @@ export class Source {
     this.#places = places
   }
 
+  /** When something last began or ended. */
+  get now(): number {
+    return this.#now
+  }
+
   get running(): number {
     return this.#running
   }

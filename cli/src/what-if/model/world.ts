@@ -45,6 +45,14 @@ export interface Loading {
   onEnd(ended: Ended): void
 }
 
+export interface Outcome {
+  readonly endedAt: number
+  /** So much was under way that nothing more was simulated. */
+  readonly isMelted: boolean
+  /** What the source had before it when the last request had come. */
+  readonly backlogMs: number
+}
+
 /** What is known of a key besides what its strategy knows. */
 export interface Key {
   /** Requests per millisecond. */
@@ -160,8 +168,10 @@ export class World {
    * Runs until the end, then until everyone was answered or has given up; or until so much is under
    * way that the source will not come back.
    */
-  run(): { readonly endedAt: number; readonly isMelted: boolean } {
+  run(): Outcome {
     const { durationMs, timeoutMs } = this.scenario
+    let backlogMs: number | undefined
+    this.agenda.at(durationMs, () => (backlogMs = this.#backlogMs()))
     let isMelted = false
     for (;;) {
       const eventAt = this.agenda.nextAt
@@ -180,20 +190,26 @@ export class World {
     for (const loading of this.#underWay) {
       this.#end(loading, { how: 'failed', count: loading.left, askedAt: this.#now })
     }
-    return { endedAt, isMelted }
+    return { endedAt, isMelted, backlogMs: backlogMs ?? this.#backlogMs() }
+  }
+
+  #backlogMs(): number {
+    const before = this.source.running + this.connections.length
+    return (before * meanLoadMs(this.scenario.load)) / this.scenario.source.places
   }
 
   #begin(loading: Loading & { left: number }, count: number): void {
     const askedAt = this.#now
     const { key } = loading
     const isFailing = this.random.uniform() < this.scenario.failures
+    const nth = this.tally.loads
     this.tally.loads += count
     if (key.running === 0 || key.overtaken) this.tally.expiries++
     key.overtaken = false
     key.running += count
     this.source.begin(askedAt, {
       count,
-      ms: drawLoadMs(this.scenario.load, this.random),
+      ms: drawLoadMs(this.scenario.load, this.random, nth),
       onEnd: () => {
         key.running -= count
         if (key.running === 0) key.overtaken = false

@@ -32,23 +32,34 @@ export function loadText(load: LoadTimes): string {
     case 'lognormal':
       return `${durationText(load.p50Ms)} (p50), ${durationText(load.p99Ms)} (p99)`
     case 'measured':
+    case 'replayed':
       return `${durationText(meanLoadMs(load))} on average (${load.sortedMs.length} measured)`
   }
 }
 
-export function notes(all: readonly Figures[]): string[] {
-  return all.flatMap(({ strategy, meltedAtMs, outdated }) => [
-    ...(meltedAtMs === undefined
-      ? []
-      : [
-          `${strategyNames[strategy].title}: the source does not come back. After ` +
-            `${durationText(meltedAtMs)} it had a million groups of loads before it; the figures end there.`,
-        ]),
-    ...(outdated === 0
-      ? []
-      : [
-          `${strategyNames[strategy].title}: ${countText(outdated)} answers were older than a write ` +
-            'that had come before the question: a load that the write overtook was stored after it.',
-        ]),
-  ])
+/** `longMs`: from here on, what the source has before it at the end is worth a word. */
+export function notes(all: readonly Figures[], longMs: number): string[] {
+  return all.flatMap(({ strategy, stoppedAtMs, backlogMs, outdated }) => {
+    const { title } = strategyNames[strategy]
+    const said: string[] = []
+    if (stoppedAtMs !== undefined) {
+      said.push(
+        `${title}: after ${durationText(stoppedAtMs)} so many loads were under way that no more was ` +
+          'simulated; the figures end there.',
+      )
+    }
+    if (backlogMs > longMs) {
+      said.push(
+        `${title}: at the end the source has ${durationText(backlogMs)} of work before it. It does ` +
+          'not keep up.',
+      )
+    }
+    if (outdated > 0) {
+      said.push(
+        `${title}: ${countText(outdated)} answers were older than a write that had come before the ` +
+          'question: a load that the write overtook was stored after it.',
+      )
+    }
+    return said
+  })
 }
