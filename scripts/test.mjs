@@ -15,7 +15,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 requireNodeVersion()
 installDependencies(root)
-if (!build(['library', 'rig', 'soak'])) process.exit(1)
+if (!build(['library', 'rig', 'soak', 'cli'])) process.exit(1)
 const { server, missing } = await findRedis()
 if (missing !== undefined) {
   console.error(missing)

@@ -1,10 +1,11 @@
 // What to set for a target, found by trying: breakwater's model runs with every candidate in the same
 // world with the same seed, so that candidates differ by their options and not by luck. Of those that
-// meet the targets the one with the youngest answers is taken (at equal age, the one with fewer
-// loads); where none does, the one whose worst figure is nearest to its target.
+// meet the targets the one that costs the source least is taken, since whoever names an age accepts
+// it; where no age is named, the one with the youngest answers. Where none meets them, the one that
+// misses the fewest, and of these the one whose worst figure is nearest to its target.
 
 import type { Figures } from './model/figures.ts'
-import { p99LoadMs } from './model/load-times.ts'
+import { meanLoadMs, p99LoadMs } from './model/load-times.ts'
 import { runStrategy } from './model/run-strategy.ts'
 import type { Rules, Scenario } from './model/scenario.ts'
 
@@ -25,7 +26,7 @@ export interface Candidate {
 }
 
 export interface Miss {
-  readonly target: keyof Targets
+  readonly target: keyof Targets | 'failures'
   readonly wanted: number
   readonly got: number
 }
@@ -40,7 +41,7 @@ export interface Recommendation {
 
 export type Option = 'staleWhileRevalidate' | 'earlyRefresh' | 'limit' | 'staleIfError'
 
-const ttlShares = [0.95, 0.75, 0.5, 0.33, 0.2, 0.1, 0.05, 0.02]
+const ttlShares = [0.95, 0.9, 0.8, 0.65, 0.5, 0.33, 0.2, 0.1, 0.05]
 const ttlFactors = [1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16]
 const windowFactors = [0, 1, 4]
 
@@ -49,7 +50,7 @@ export function recommend(scenario: Scenario, base: Rules, targets: Targets): Re
   const candidates = lifetimes(limited, scenario, targets).map((rules) =>
     tried(scenario, rules, targets),
   )
-  const chosen = candidates.reduce((best, one) => (isBetter(one, best) ? one : best))
+  const chosen = candidates.reduce((best, one) => (isBetter(one, best, targets) ? one : best))
   const { rules } = chosen
   const variants: readonly (readonly [Option, Rules, boolean])[] = [
     [
@@ -87,23 +88,35 @@ function withLimit(base: Rules, { processes }: Scenario, targets: Targets): Rule
 }
 
 function lifetimes(base: Rules, { load }: Scenario, { maxAgeMs }: Targets): Rules[] {
-  const withWindows = (ttlMs: number, windowMs: number): Rules => ({
-    ...base,
-    ttlMs: rounded(ttlMs),
-    staleWhileRevalidateMs: windowMs === 0 ? 0 : rounded(windowMs),
-    staleIfErrorMs: rounded(Math.max(windowMs, maxAgeMs === undefined ? ttlMs * 10 : windowMs)),
-  })
-  if (maxAgeMs === undefined) {
-    return ttlFactors.flatMap((factor) =>
-      windowFactors.map((window) => withWindows(base.ttlMs * factor, base.ttlMs * factor * window)),
-    )
-  }
-  // The load's own time counts too: what it brings was asked for when it began.
-  const lifeMs = Math.max(2, maxAgeMs - p99LoadMs(load) * 1.5)
-  return ttlShares.flatMap((share) => [
-    { ...withWindows(lifeMs * share, lifeMs * (1 - share)) },
-    { ...withWindows(lifeMs * share, 0) },
-  ])
+  // A value that is fresh for less than its load takes spares the source nothing.
+  const leastMs = meanLoadMs(load)
+  const pairs =
+    maxAgeMs === undefined
+      ? ttlFactors.flatMap((factor) =>
+          windowFactors.map((window) => {
+            const ttlMs = Math.max(leastMs, base.ttlMs * factor)
+            return { ttlMs, windowMs: ttlMs * window, errorMs: ttlMs * 10 }
+          }),
+        )
+      : ttlShares.flatMap((share) => {
+          // The load's own time counts too: what it brings was asked for when it began.
+          const lifeMs = Math.max(leastMs, maxAgeMs - p99LoadMs(load) * 1.5)
+          const ttlMs = Math.max(leastMs, lifeMs * share)
+          const leftMs = lifeMs - ttlMs
+          return [leftMs, 0].map((windowMs) => ({ ttlMs, windowMs, errorMs: leftMs }))
+        })
+  const distinct = new Map(
+    pairs.map(({ ttlMs, windowMs, errorMs }) => {
+      const rules = {
+        ...base,
+        ttlMs: rounded(ttlMs),
+        staleWhileRevalidateMs: rounded(windowMs),
+        staleIfErrorMs: rounded(Math.max(windowMs, errorMs)),
+      }
+      return [`${rules.ttlMs} ${rules.staleWhileRevalidateMs}`, rules] as const
+    }),
+  )
+  return [...distinct.values()]
 }
 
 function tried(scenario: Scenario, rules: Rules, targets: Targets): Candidate {
@@ -114,8 +127,13 @@ function tried(scenario: Scenario, rules: Rules, targets: Targets): Candidate {
     ['loadsPerSecond', figures.loadsPerSecond],
     ['atOnce', figures.mostAtOnce],
   ]
-  let worst = figures.errorShare > scenario.failures ? 1 + figures.errorShare : 0
   const misses: Miss[] = []
+  let worst = 0
+  // Answers that are refused cost nothing and meet every target: not wanted.
+  if (figures.errorShare > scenario.failures) {
+    worst = 1 + figures.errorShare
+    misses.push({ target: 'failures', wanted: scenario.failures, got: figures.errorShare })
+  }
   for (const [target, got] of measured) {
     const wanted = targets[target]
     if (wanted === undefined) continue
@@ -125,15 +143,20 @@ function tried(scenario: Scenario, rules: Rules, targets: Targets): Candidate {
   return { rules, figures, worst, misses }
 }
 
-function isBetter(one: Candidate, best: Candidate): boolean {
+function isBetter(one: Candidate, best: Candidate, { maxAgeMs }: Targets): boolean {
+  if (one.misses.length !== best.misses.length) return one.misses.length < best.misses.length
   if (one.worst > 1 || best.worst > 1) return one.worst < best.worst
-  const [age, bestAge] = [one.figures.age.p50, best.figures.age.p50]
-  if (Math.abs(age - bestAge) > 0.02 * bestAge) return age < bestAge
-  return one.figures.loadsPerSecond < best.figures.loadsPerSecond
+  const cost = ({ figures }: Candidate): number => figures.loadsPerSecond
+  const age = ({ figures }: Candidate): number => figures.age.p50
+  const [first, second] = maxAgeMs === undefined ? [age, cost] : [cost, age]
+  const [mine, its] = [first(one), first(best)]
+  // Within two percent it is chance.
+  return Math.abs(mine - its) > 0.02 * its ? mine < its : second(one) < second(best)
 }
 
 /** Two digits, downwards: who sets 47,318 ms has to explain it. */
 function rounded(ms: number): number {
+  if (ms < 1) return 0
   const step = 10 ** Math.max(0, Math.floor(Math.log10(ms)) - 1)
-  return Math.max(1, Math.floor(ms / step) * step)
+  return Math.floor(ms / step) * step
 }

@@ -52,8 +52,9 @@ export class Histogram {
     if (this.#total === 0 || seen >= wanted) return 0
     for (const bucket of Object.keys(this.#counts)) {
       seen += this.#counts[Number(bucket)]!
-      const middle = leastMs * Math.exp((Number(bucket) + 0.5) * growth)
-      if (seen >= wanted * (1 - 1e-12)) return Math.min(this.#max, middle)
+      if (seen < wanted * (1 - 1e-12)) continue
+      if (Number(bucket) === this.#counts.length - 1) return this.#max
+      return leastMs * Math.exp((Number(bucket) + 0.5) * growth)
     }
     return this.#max
   }

@@ -1,10 +1,11 @@
 // A recommendation in words, with the code to paste, and what each option of it buys.
 
 import type { Figures } from '../model/figures.ts'
-import type { Option, Recommendation, Targets } from '../recommend.ts'
+import type { Miss, Option, Recommendation } from '../recommend.ts'
 import { countText, durationText, optionText, shareText } from './units.ts'
 
-const targetNames: Readonly<Record<keyof Targets, string>> = {
+const targetNames: Readonly<Record<Miss['target'], string>> = {
+  failures: 'share of requests that fail',
   p99Ms: 'p99 of a request',
   maxAgeMs: 'age of an answer',
   loadsPerSecond: 'loads per second',
@@ -30,7 +31,7 @@ export function adviceText({ chosen, isMet, without, tried }: Recommendation): s
   ]
   return [
     isMet
-      ? `Of ${tried} settings that were tried, these meet every target with the youngest answers.`
+      ? `Of ${tried} settings that were tried, these meet every target best.`
       : `None of ${tried} settings that were tried meets every target. These come nearest.`,
     ...misses.map(
       ({ target, wanted, got }) =>
@@ -52,7 +53,8 @@ function name(option: Option): string {
   return option === 'limit' ? 'this limit' : option
 }
 
-function valueText(target: keyof Targets, value: number): string {
+function valueText(target: Miss['target'], value: number): string {
+  if (target === 'failures') return shareText(value)
   return target === 'p99Ms' || target === 'maxAgeMs' ? durationText(value) : countText(value)
 }
 

@@ -28,6 +28,6 @@ export function comparisonText(all: readonly Comparison[], runs: number): string
     '',
     ...aligned([['', 'loads', 'model', 'per expiry', 'model', 'p95', 'model', ''], ...rows]),
     '',
-    `Agreed: loads per expiry within ${mayDiffer.loads}, p95 within ${mayDiffer.p95 * 100} %.`,
+    `Agreed: loads within ${mayDiffer.loads}, p95 within ${mayDiffer.p95 * 100} %.`,
   ].join('\n')
 }

@@ -20,11 +20,11 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem
 th,td{padding:6px 8px;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}
 thead th{color:var(--soft);font-weight:600;font-size:.8rem}
 tbody th{text-align:left;font-weight:600}
-svg{display:block;width:100%;height:auto;background:var(--panel);border-radius:8px}
+svg{display:block;width:100%;max-width:720px;height:auto;background:var(--panel);border-radius:8px}
 svg text{fill:var(--ink);font-size:13px}
 .bar{fill:var(--bar)}.own{fill:var(--own)}
 dt{font-weight:600}dd{margin-left:12px}
-pre{background:var(--panel);border-radius:8px;padding:12px 16px;overflow-x:auto;font-size:.875rem}
-@media (max-width:640px){body{padding:12px 16px 32px}h1{font-size:1.3rem}}
+pre{white-space:pre-wrap;background:var(--panel);border-radius:8px;padding:12px 16px;overflow-x:auto;font-size:.875rem}
+@media (max-width:640px){svg text{font-size:16px}body{padding:12px 16px 32px}h1{font-size:1.3rem}}
 @media print{svg{break-inside:avoid}}
 `

@@ -14,9 +14,9 @@ export interface Page {
   readonly advice?: string | undefined
 }
 
-const width = 720
-const nameWidth = 150
-const valueWidth = 90
+const width = 520
+const nameWidth = 140
+const valueWidth = 80
 const rowHeight = 30
 
 export function page({ scenario, figures, notes, advice }: Page): string {
