@@ -7,6 +7,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { readLab } from '../../cli/src/what-if/beside-lab/read-lab.ts'
+import { simulateCommand } from '../../cli/src/what-if/command.ts'
+import { Misuse } from '../../cli/src/what-if/misuse.ts'
+import type { Given } from '../../cli/src/what-if/options.ts'
+import { readTrace } from '../../cli/src/what-if/read-files.ts'
+import { rulesOf, scenarioOf, strategiesOf, targetsOf } from '../../cli/src/what-if/settings.ts'
+
 const main = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url))
 const measured = fileURLToPath(new URL('./lab-runs.json', import.meta.url))
 let folder = ''
@@ -83,26 +90,42 @@ describe('a trace and measured load times', () => {
 
 describe('called in a wrong way', () => {
   it.each([
-    [['--ttl', '5'], /^--ttl: expected a duration such as '250ms'.*, got "5"\n$/],
-    [['--rate', 'many'], /^--rate: expected a number from 0\.001 .*, got "many"\n$/],
-    [['--keys', '1.5'], /^--keys: expected a whole number from 1 to 1000000, got "1\.5"\n$/],
-    [['--load', 'gamma:1s'], /^--load: expected '200ms', .*, got "gamma:1s"\n$/],
-    [['--strategies', 'hope'], /^--strategies: expected none, .*, got "hope"\n$/],
+    [['--ttl', '5'], /^--ttl: expected a duration such as '250ms'.*, got "5"$/],
+    [['--rate', 'many'], /^--rate: expected a number from 0\.001 .*, got "many"$/],
+    [['--keys', '1.5'], /^--keys: expected a whole number from 1 to 1000000, got "1\.5"$/],
+    [['--load', 'gamma:1s'], /^--load: expected '200ms', .*, got "gamma:1s"$/],
+    [['--load', 'lognormal:2s,1s'], /^--load: expected a p99 that is no less than the p50/],
+    [['--strategies', 'hope'], /^--strategies: expected none, .*, got "hope"$/],
+    [['--source-concurrency', '0'], /^--source-concurrency: expected .*, got "0"$/],
     [['--target-p99', '1s'], /^--recommend: expected it together with a target/],
     [['--recommend'], /^--target-p99: expected it, or another target/],
-    [['--lab', 'nowhere.json'], /^--lab: expected a file that can be read/],
+  ])('with %j it says what it expected', async (args, said) => {
+    const command = simulateCommand()
+    command.parseOptions(args)
+    const given = command.opts<Given>()
+    const settings = async () => [
+      targetsOf(given),
+      strategiesOf(given),
+      rulesOf(given),
+      await scenarioOf(given),
+    ]
+    await expect(settings()).rejects.toThrow(said)
+    await expect(settings()).rejects.toBeInstanceOf(Misuse)
+  })
+
+  it.each([
+    [['--ttl', '5'], /^--ttl: expected .*\n$/],
     [['--bogus'], /unknown option '--bogus'/],
-  ])('with %j it says what it expected, and ends with 2', (args, said) => {
+  ])('with %j it ends with 2, and prints nothing else', (args, said) => {
     const { code, out, err } = simulate(...args)
     expect(err).toMatch(said)
     expect(out).toBe('')
     expect(code).toBe(2)
   })
 
-  it('with lines that are none, it names the line', () => {
-    const { code, err } = simulate('--trace', file('bad.txt', '1 a\nnow b\n'))
-    expect(err).toMatch(/line 2 of .*, got "now b"/)
-    expect(code).toBe(2)
+  it('with lines that are none, it names the line', async () => {
+    const reading = readTrace('--trace', file('bad.txt', '1 a\nnow b\n'))
+    await expect(reading).rejects.toThrow(/line 2 of .*, got "now b"/)
   })
 })
 
@@ -130,9 +153,10 @@ describe('beside the lab', () => {
     expect(code).toBe(1)
   })
 
-  it('refuses what an older lab has printed', () => {
-    const { code, err } = simulate('--lab', file('old.json', '{"setting":{},"contenders":[]}'))
-    expect(err).toMatch(/^--lab: expected what .* prints, with a number processes, got/)
-    expect(code).toBe(2)
+  it.each([
+    ['{"setting":{},"contenders":[]}', /^--lab: expected what .* prints, with a number processes/],
+    ['Building lab …', /^--lab: expected what .* prints, with JSON and nothing else/],
+  ])('refuses a file of %j', async (text, said) => {
+    await expect(readLab(file('old.json', text))).rejects.toThrow(said)
   })
 })

@@ -67,8 +67,9 @@ async function measure(options: {
     const cameAt = clock.now()
     const resource = resources[Math.floor(random.uniform() * processes)]!
     asked.push(
-      resource.lookup().then(({ freshUntil }) => {
-        const pastMs = Math.max(0, clock.now() - freshUntil)
+      resource.lookup().then((found) => {
+        if (!('freshUntil' in found)) throw new Error(`expected a value, got ${found.outcome}`)
+        const pastMs = Math.max(0, clock.now() - found.freshUntil)
         answers.push({ tookMs: clock.now() - cameAt, pastMs })
       }),
     )

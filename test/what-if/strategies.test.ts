@@ -167,7 +167,7 @@ it('a million requests per second over 10,000 processes are simulated without dr
     'breakwater',
     scenario({
       requestsPerSecond: 1e6,
-      shares: zipfShares(20_000, 1),
+      shares: zipfShares(5000, 1),
       processes: 10_000,
       durationMs: 60_000,
     }),

@@ -2,9 +2,9 @@
 // any of it.
 
 import { writeFile } from 'node:fs/promises'
-import { Command, CommanderError } from 'commander'
-import { compareWithLab } from './lab/compare.ts'
-import { readLab } from './lab/read-lab.ts'
+import { Command, type CommanderError } from 'commander'
+import { compareWithLab } from './beside-lab/compare.ts'
+import { readLab } from './beside-lab/read-lab.ts'
 import { expected, Misuse } from './misuse.ts'
 import { p99LoadMs } from './model/load-times.ts'
 import { runStrategy } from './model/run-strategy.ts'

@@ -6,16 +6,10 @@
 
 import { Copies } from './copies.ts'
 import { firstLead } from './early.ts'
-import type { Range } from './tally.ts'
-import type { Cached, Ended, Key, Machine, World } from './world.ts'
-
-interface Flight {
-  readonly beganAt: number
-  /** Requests that wait for it: how many, and when they came. */
-  readonly waiting: (Range & { readonly count: number })[]
-}
-
-type Phase = 'fresh' | 'stale' | 'waiting' | 'idle'
+import { answerFlight, type Flight } from './flight.ts'
+import { covering, phaseOf, type Phase } from './phase.ts'
+import type { Cached, Ended, Key, Machine } from './machine.ts'
+import type { World } from './world.ts'
 
 export class Breakwater implements Machine {
   readonly #world: World
@@ -79,16 +73,11 @@ export class Breakwater implements Machine {
   }
 
   #phase(at: number): Phase {
-    const { rules } = this.#world
-    const cached = this.#cached
-    if (cached !== undefined && at < cached.freshUntil) return 'fresh'
-    const past = cached === undefined ? Infinity : at - cached.freshUntil
-    const isResting = at < this.#backoffUntil
-    if (past < rules.staleWhileRevalidateMs && (this.#flight !== undefined || isResting)) {
-      return 'stale'
-    }
-    if (isResting && past < rules.staleIfErrorMs) return 'stale'
-    return this.#flight === undefined ? 'idle' : 'waiting'
+    return phaseOf(this.#world.rules, at, {
+      cached: this.#cached,
+      isLoading: this.#flight !== undefined,
+      restsUntil: this.#backoffUntil,
+    })
   }
 
   /** What comes next by itself. Whoever changes the state plans anew. */
@@ -127,12 +116,14 @@ export class Breakwater implements Machine {
     const cached = this.#cached
     this.#earlyAt = Infinity
     if (cached === undefined || rules.earlyRefresh === undefined) return
+    const { beta, maxLead } = rules.earlyRefresh
+    const { processes } = scenario
     const lead = firstLead(
       {
-        leadMs: rules.earlyRefresh.beta * cached.tookMs,
-        capMs: rules.earlyRefresh.maxLead * rules.ttlMs,
-        processes: scenario.processes,
-        rate: this.#key.rate / scenario.processes,
+        leadMs: beta * cached.tookMs,
+        capMs: maxLead * rules.ttlMs,
+        processes,
+        rate: this.#key.rate / processes,
       },
       random.uniform(),
     )
@@ -169,39 +160,25 @@ export class Breakwater implements Machine {
 
   #load(callers: 0 | 1): void {
     const { now, scenario } = this.#world
-    const flight: Flight = { beganAt: now, waiting: [] }
+    const flight: Flight = { beganAt: now, callers, waiting: [] }
     this.#flight = flight
     this.#world.load({
       key: this.#key,
       count: 1,
       cameAt: now,
       afterMs: scenario.roundTripMs * (callers === 1 ? 2 : 1),
-      onEnd: (ended) => this.#ended(flight, callers, ended),
+      onEnd: (ended) => this.#ended(flight, ended),
     })
   }
 
-  #ended(flight: Flight, callers: 0 | 1, { how, askedAt }: Ended): void {
-    const { now, rules, scenario } = this.#world
+  #ended(flight: Flight, { how, askedAt }: Ended): void {
+    const { now, rules } = this.#world
     const isCurrent = this.#flight === flight
     if (isCurrent) this.settle(now)
     if (isCurrent) this.#flight = undefined
-    const push = scenario.processes > 1 ? scenario.roundTripMs / 2 : 0
     const isValue = how === 'value'
-    const stale = isValue ? undefined : this.#covering()
-    const served = isValue ? { askedAt } : stale
-    const past = stale === undefined ? 0 : Math.max(0, now - stale.freshUntil)
-    const answer = (count: number, latency: Range, own: 'loaded' | 'waited'): void =>
-      this.#world.tally.answer({
-        kind: isValue ? own : stale === undefined ? 'failed' : 'stale',
-        count,
-        latency,
-        age: served && { from: now - served.askedAt, to: now - served.askedAt },
-        past: stale && { from: past, to: past },
-      })
-    answer(callers, { from: now - flight.beganAt, to: now - flight.beganAt }, 'loaded')
-    for (const { from, to, count } of flight.waiting) {
-      answer(count, { from: now - to + push, to: now - from + push }, 'waited')
-    }
+    const stale = isValue ? undefined : covering(rules, now, this.#cached)
+    answerFlight(this.#world, flight, isValue ? { askedAt } : stale)
     if (!isCurrent) return this.#plan() // overtaken by a write: fenced
     if (isValue) this.#fill({ askedAt, beganAt: flight.beganAt })
     else if (stale !== undefined || this.#phase(now) === 'fresh') {
@@ -209,14 +186,6 @@ export class Breakwater implements Machine {
       this.#earlyAt = this.#backoffUntil
     }
     this.#plan()
-  }
-
-  /** What may be served although its load has failed. */
-  #covering(): Cached | undefined {
-    const { now, rules } = this.#world
-    const window = Math.max(rules.staleWhileRevalidateMs, rules.staleIfErrorMs)
-    const cached = this.#cached
-    return cached !== undefined && now < cached.freshUntil + window ? cached : undefined
   }
 
   #fill({ askedAt, beganAt }: { askedAt: number; beganAt: number }): void {

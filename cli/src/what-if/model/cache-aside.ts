@@ -3,7 +3,8 @@
 // 2015): among Poisson arrivals those that do are a Poisson process too, whose next event can be
 // drawn without drawing the others. β = 0 is no early refresh: the plain recipe.
 
-import type { Cached, Key, Machine, World } from './world.ts'
+import type { Cached, Key, Machine } from './machine.ts'
+import type { World } from './world.ts'
 import { Shelf } from './shelf.ts'
 
 export class CacheAside implements Machine {

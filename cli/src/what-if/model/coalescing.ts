@@ -1,7 +1,8 @@
 // Callers of one process share its load, and that is all: as many loads per expiry as there are
 // processes that are asked while the first of them runs.
 
-import type { Cached, Ended, Key, Machine, World } from './world.ts'
+import type { Cached, Ended, Key, Machine } from './machine.ts'
+import type { World } from './world.ts'
 import { Shelf } from './shelf.ts'
 
 export class Coalescing implements Machine {

@@ -4,7 +4,8 @@
 // A copy of the value before stays in use until its own ttl is over, and is then served once more
 // where a stale window allows it, since that process has not heard of the newer one.
 
-import type { Cached, Key, World } from './world.ts'
+import type { Cached, Key } from './machine.ts'
+import type { World } from './world.ts'
 
 export class Copies {
   readonly #world: World

@@ -2,7 +2,8 @@
 
 import type { Histogram } from './histogram.ts'
 import type { StrategyId } from './scenario.ts'
-import type { Outcome, World } from './world.ts'
+import type { Outcome } from './machine.ts'
+import type { World } from './world.ts'
 
 export interface Percentiles {
   readonly p50: number

@@ -6,9 +6,11 @@ const growth = Math.log(1.01)
 /** What is shorter counts as no time at all. */
 const leastMs = 0.01
 const strata = 16
+/** Up to three weeks; what is longer counts there. */
+const buckets = Math.ceil(Math.log(1.8e9 / leastMs) / growth)
 
 export class Histogram {
-  readonly #counts: number[] = []
+  readonly #counts = new Float64Array(buckets)
   #none = 0
   #total = 0
   #max = 0
@@ -29,15 +31,14 @@ export class Histogram {
       this.#none += count
       return
     }
-    const bucket = Math.floor(Math.log(ms / leastMs) / growth)
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count
+    this.#counts[bucketOf(ms)]! += count
   }
 
   /** As many, spread evenly over a range: what arrives by Poisson's law within it. `more` is on top. */
   spread(
     { from, to }: { readonly from: number; readonly to: number },
     count: number,
-    more: (() => number) | undefined = undefined,
+    more?: () => number,
   ): void {
     const parts = from === to && more === undefined ? 1 : strata
     for (let part = 0; part < parts; part++) {
@@ -50,12 +51,15 @@ export class Histogram {
     const wanted = (this.#total * percent) / 100
     let seen = this.#none
     if (this.#total === 0 || seen >= wanted) return 0
-    for (const bucket of Object.keys(this.#counts)) {
-      seen += this.#counts[Number(bucket)]!
-      if (seen < wanted * (1 - 1e-12)) continue
-      if (Number(bucket) === this.#counts.length - 1) return this.#max
-      return leastMs * Math.exp((Number(bucket) + 0.5) * growth)
+    const last = bucketOf(this.#max)
+    for (let bucket = 0; bucket < last; bucket++) {
+      seen += this.#counts[bucket]!
+      if (seen >= wanted * (1 - 1e-12)) return leastMs * Math.exp((bucket + 0.5) * growth)
     }
     return this.#max
   }
+}
+
+function bucketOf(ms: number): number {
+  return Math.min(buckets - 1, Math.floor(Math.log(ms / leastMs) / growth))
 }

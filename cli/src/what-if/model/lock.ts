@@ -3,11 +3,10 @@
 // copy that is kept under a second key, else wait once, look again, and then load themselves.
 // A lock that ends before its load does lets a second one in.
 
-import type { Cached, Ended, Key, Machine, World } from './world.ts'
+import type { Cached, Ended, Key, Machine } from './machine.ts'
+import type { World } from './world.ts'
+import { answerPollers } from './pollers.ts'
 import { Shelf } from './shelf.ts'
-
-/** Above, the looks of a poll are spread evenly instead of counted one by one. */
-const mostLooks = 64
 
 export class Lock implements Machine {
   readonly #world: World
@@ -148,7 +147,11 @@ export class Lock implements Machine {
       })
     }
     if (!isValue) return
-    this.#answerWaiting(askedAt)
+    if (this.#waitingSince !== undefined) {
+      const isOutdated = this.#shelf.isOutdated({ askedAt })
+      answerPollers(this.#world, this.#key, { since: this.#waitingSince, askedAt, isOutdated })
+    }
+    this.#waitingSince = undefined
     const cached = { askedAt, freshUntil: now + rules.ttlMs, tookMs: now - askedAt }
     this.#settleStale()
     this.#keepCopy(cached)
@@ -169,31 +172,6 @@ export class Lock implements Machine {
     const { rules } = this.#world
     if (this.#losers === 'poll') return
     this.#copy = { ...cached, until: cached.freshUntil + (rules.lock.staleTtls - 1) * rules.ttlMs }
-  }
-
-  /** Each finds the value at its next look. */
-  #answerWaiting(askedAt: number): void {
-    const since = this.#waitingSince
-    this.#waitingSince = undefined
-    if (since === undefined) return
-    const { now, rules, scenario, tally } = this.#world
-    const until = this.#world.untilEnd(now)
-    if (until <= since) return
-    const trip = scenario.roundTripMs
-    const cycle = rules.lock.pollMs + 2 * trip
-    const count = this.#world.arrivals(this.#key, since, now)
-    const age = { from: now - askedAt, to: now - askedAt + cycle }
-    const isOutdated = this.#shelf.isOutdated({ askedAt })
-    const answer = (part: number, from: number, to: number): void =>
-      tally.answer({ kind: 'waited', count: part, latency: { from, to }, age, isOutdated })
-    const [soonest, longest] = [now - until, now - since]
-    const looks = Math.ceil(longest / cycle)
-    if (looks > mostLooks) return answer(count, soonest + cycle / 2, longest + cycle / 2)
-    for (let look = 1; look <= looks; look++) {
-      const waited = Math.min(look * cycle, longest) - Math.max((look - 1) * cycle, soonest)
-      const share = Math.max(0, waited) / (longest - soonest)
-      answer(count * share, look * cycle + trip, look * cycle + trip)
-    }
   }
 
   #settleStale(): void {

@@ -7,7 +7,8 @@ import { figuresOf, type Figures } from './figures.ts'
 import { drawLoadMs } from './load-times.ts'
 import { Lock } from './lock.ts'
 import type { Rules, Scenario, StrategyId } from './scenario.ts'
-import { type Cached, type Key, type Machine, World } from './world.ts'
+import type { Cached, Key, Machine } from './machine.ts'
+import { World } from './world.ts'
 
 export function runStrategy(id: StrategyId, scenario: Scenario, rules: Rules): Figures {
   const world = new World(scenario, rules, id === 'breakwater' ? 'limited' : 'unlimited')

@@ -1,7 +1,8 @@
 // What the recipes keep of a key in the shared store: a value until its ttl is over. Hits change
 // nothing, so those between two changes are drawn as one number.
 
-import type { Cached, Key, World } from './world.ts'
+import type { Cached, Key } from './machine.ts'
+import type { World } from './world.ts'
 
 export class Shelf {
   readonly #world: World

@@ -1,6 +1,6 @@
 // The lab's figures and the model's, side by side.
 
-import { mayDiffer, type Comparison } from '../lab/compare.ts'
+import { mayDiffer, type Comparison } from '../beside-lab/compare.ts'
 import { aligned } from './terminal.ts'
 import { countText, durationText } from './units.ts'
 
