@@ -11,7 +11,7 @@ export interface Random {
 }
 
 /** From here on a normal distribution is nearer than a count could tell. */
-const manyArrivals = 400
+const manyArrivals = 100
 const fewArrivals = 12
 
 export function randomFrom(seed: number): Random {

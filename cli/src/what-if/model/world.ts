@@ -14,7 +14,7 @@ import type { Ended, Key, Loading, Outcome } from './machine.ts'
 /** So many groups stand for the requests of one load time, at least, where each would begin a load. */
 const groupsPerLoad = 64
 /** Loads under way; beyond, a source does not come back within any run, and memory ends. */
-const mostUnderWay = 1_000_000
+const mostUnderWay = 500_000
 
 export class World {
   readonly scenario: Scenario
