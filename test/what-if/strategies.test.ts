@@ -146,6 +146,18 @@ describe('breakwater', () => {
     expect(figures.errorShare).toBeGreaterThan(0)
   })
 
+  it('whose holder dies has its waiters wait for the lease, and one of them take over', () => {
+    const deadly = scenario({ deaths: 0.3, seed: 2 })
+    const own = runStrategy('breakwater', deadly, rules({ leaseMs: 1500 }))
+    expect(own.mostAtOnce).toBe(1)
+    expect(own.latency.max).toBeGreaterThan(1500)
+    expect(own.errorShare).toBeLessThan(0.001) // they who began the loads that died
+    const locked = runStrategy('lock-poll', deadly, rules())
+    expect(locked.latency.max).toBeGreaterThan(5000) // the recipe's lock is not renewed: it must be long
+    const served = rules({ leaseMs: 1500, staleWhileRevalidateMs: 60_000 })
+    expect(runStrategy('breakwater', deadly, served).waitedShare).toBe(0)
+  })
+
   it('that makes values ahead asks once per period, and no request waits', () => {
     const figures = runStrategy('breakwater', scenario(), rules({ ttlMs: 30_000, everyMs: 10_000 }))
     expect(figures.loads).toBe(60)

@@ -10,6 +10,7 @@ export function scenario(own: Partial<Scenario> = {}): Scenario {
     shares: sharesOf([1]),
     load: { kind: 'fixed', ms: 200 },
     failures: 0,
+    deaths: 0,
     processes: 4,
     roundTripMs: 0,
     durationMs: 600_000,

@@ -9,6 +9,7 @@ export const defaultRules: Rules = {
   staleWhileRevalidateMs: 0,
   staleIfErrorMs: 0,
   errorBackoffMs: 1000,
+  leaseMs: 3000,
   earlyRefresh: { beta: 1, maxLead: 0.25 },
   memory: true,
   // `limit: { concurrency: 'adaptive' }` begins with 64; the model does not let it learn.

@@ -11,6 +11,7 @@ export interface Given {
   readonly load: string
   readonly loadFile?: string
   readonly failures: string
+  readonly deaths: string
   readonly processes: string
   readonly roundTrip: string
   readonly duration: string
@@ -32,6 +33,7 @@ export interface Given {
   readonly limit: string
   readonly limitQueue: string
   readonly limitPerSecond: string
+  readonly lease: string
   readonly lock: string
   readonly poll: string
   readonly retry: string
@@ -74,6 +76,7 @@ export function addOptions(command: Command): Command {
     )
     .addOption(set('--connections <n>', 'of the whole fleet; further loads queue', 'any'))
     .addOption(set('--failures <share>', 'of the loads, from 0 to 1', '0'))
+    .addOption(set('--deaths <share>', 'of the loads whose process dies before it has stored', '0'))
     .addOption(set('--round-trip <time>', 'to Redis', '1ms'))
   command
     .optionsGroup('The cache:')
@@ -90,6 +93,7 @@ export function addOptions(command: Command): Command {
     .addOption(set('--limit <n>', 'loads at once in a process', '64'))
     .addOption(set('--limit-queue <time>', 'how long one more may wait', '5s'))
     .addOption(set('--limit-per-second <n>', 'loads in the whole fleet', 'any'))
+    .addOption(set('--lease <time>', 'how long a dead process keeps the others waiting', '3s'))
     .addOption(set('--lock <time>', 'how long the recipes’ lock lives', '5s'))
     .addOption(set('--poll <time>', 'between two looks of a loser', '50ms'))
     .addOption(set('--retry <time>', 'before the one further look', '120ms'))

@@ -23,6 +23,7 @@ export async function scenarioOf(given: Given): Promise<Scenario> {
     shares: trace?.shares ?? zipfShares(keys, zipf),
     load: given.loadFile === undefined ? load : await readLoadTimes('--load-file', given.loadFile),
     failures: numberIn('--failures', given.failures, { least: 0, most: 1 }),
+    deaths: numberIn('--deaths', given.deaths, { least: 0, most: 0.9 }),
     processes: wholeIn('--processes', given.processes, 1_000_000),
     roundTripMs: durationIn('--round-trip', given.roundTrip, 0),
     durationMs: durationIn('--duration', given.duration),
@@ -47,6 +48,7 @@ export function rulesOf(given: Given): Rules {
     staleWhileRevalidateMs: durationIn('--stale-while-revalidate', given.staleWhileRevalidate, 0),
     staleIfErrorMs: durationIn('--stale-if-error', given.staleIfError, 0),
     errorBackoffMs: durationIn('--error-backoff', given.errorBackoff, 0),
+    leaseMs: durationIn('--lease', given.lease),
     earlyRefresh: beta === 0 ? undefined : { beta, maxLead },
     memory: given.memory,
     limit: {

@@ -28,6 +28,7 @@ export function labModel(run: LabRun, contender: Contender, seed: number): LabMo
       shares: sharesOf([1]),
       load,
       failures: 0,
+      deaths: 0,
       processes: setting.processes,
       roundTripMs: loopbackMs,
       durationMs: setting.runMs,

@@ -5,7 +5,7 @@
 // get its answer, nobody else does.
 
 import { Copies } from './copies.ts'
-import { firstLead } from './early.ts'
+import { firstEarlyAt } from './early.ts'
 import { answerFlight, type Flight } from './flight.ts'
 import { covering, phaseOf, type Phase } from './phase.ts'
 import type { Cached, Ended, Key, Machine } from './machine.ts'
@@ -31,7 +31,7 @@ export class Breakwater implements Machine {
   begin(cached: Cached | undefined): void {
     this.#cached = cached
     if (cached !== undefined) this.#copies.replace(undefined, 1)
-    this.#drawEarly()
+    this.#earlyAt = firstEarlyAt(this.#world, this.#key, this.#cached)
     this.#plan()
     const { everyMs } = this.#world.rules
     if (everyMs !== undefined) {
@@ -111,25 +111,6 @@ export class Breakwater implements Machine {
     }
   }
 
-  #drawEarly(): void {
-    const { now, rules, random, scenario } = this.#world
-    const cached = this.#cached
-    this.#earlyAt = Infinity
-    if (cached === undefined || rules.earlyRefresh === undefined) return
-    const { beta, maxLead } = rules.earlyRefresh
-    const { processes } = scenario
-    const lead = firstLead(
-      {
-        leadMs: beta * cached.tookMs,
-        capMs: maxLead * rules.ttlMs,
-        processes,
-        rate: this.#key.rate / processes,
-      },
-      random.uniform(),
-    )
-    if (lead !== undefined) this.#earlyAt = Math.max(now, cached.freshUntil - lead)
-  }
-
   #early(): void {
     const { now } = this.#world
     this.#earlyAt = Infinity
@@ -160,19 +141,45 @@ export class Breakwater implements Machine {
 
   #load(callers: 0 | 1): void {
     const { now, scenario } = this.#world
-    const flight: Flight = { beganAt: now, callers, waiting: [] }
+    this.#begin({ beganAt: now, callers, waiting: [] }, scenario.roundTripMs * (1 + callers))
+  }
+
+  #begin(flight: Flight, afterMs: number): void {
     this.#flight = flight
     this.#world.load({
       key: this.#key,
       count: 1,
-      cameAt: now,
-      afterMs: scenario.roundTripMs * (callers === 1 ? 2 : 1),
+      cameAt: flight.beganAt,
+      afterMs,
       onEnd: (ended) => this.#ended(flight, ended),
     })
   }
 
+  /** Nobody knows until its lease ends; then one of those who wait takes over. */
+  #died(flight: Flight, tookMs: number): void {
+    const { rules, scenario } = this.#world
+    const orphaned = { ...flight, callers: 0 } as const
+    answerFlight(this.#world, { ...flight, waiting: [] }, undefined)
+    // A write has deleted its lease: whoever waits joins those who came later.
+    if (this.#flight !== flight && this.#flight !== undefined) {
+      this.#flight.waiting.push(...flight.waiting)
+      return
+    }
+    this.#flight = orphaned
+    const sinceRenewalMs = tookMs % (rules.leaseMs / 3)
+    this.#world.after(rules.leaseMs - sinceRenewalMs, () => {
+      if (this.#flight === orphaned) this.#begin(orphaned, scenario.roundTripMs)
+      this.#plan()
+    })
+    this.#plan()
+  }
+
   #ended(flight: Flight, { how, askedAt }: Ended): void {
     const { now, rules } = this.#world
+    if (how === 'died') {
+      this.settle(now)
+      return this.#died(flight, now - askedAt)
+    }
     const isCurrent = this.#flight === flight
     if (isCurrent) this.settle(now)
     if (isCurrent) this.#flight = undefined
@@ -199,6 +206,6 @@ export class Breakwater implements Machine {
     const asked = Math.max(0, now - since) * (this.#key.rate / scenario.processes)
     this.#copies.replace(before, -Math.expm1(-asked))
     this.#cached = { askedAt, freshUntil: now + ttlMs, tookMs }
-    this.#drawEarly()
+    this.#earlyAt = firstEarlyAt(this.#world, this.#key, this.#cached)
   }
 }

@@ -4,6 +4,9 @@
 //   F(x) = e^(−x/b) · rb/(rb + 1) · (1 − e^(−(M − x)(r + 1/b)))      for x < M, else 0.
 // The first of P is drawn by inversion: (1 − F)^P = U. Nothing is drawn for the other processes.
 
+import type { Cached, Key } from './machine.ts'
+import type { World } from './world.ts'
+
 export interface EarlyRules {
   readonly leadMs: number
   readonly capMs: number
@@ -34,4 +37,25 @@ export function firstLead(rules: EarlyRules, uniform: number): number | undefine
     else high = middle
   }
   return low
+}
+
+/** Infinity: nobody does. */
+export function firstEarlyAt(
+  { now, rules, random, scenario }: World,
+  key: Key,
+  cached: Cached | undefined,
+): number {
+  if (cached === undefined || rules.earlyRefresh === undefined) return Infinity
+  const { beta, maxLead } = rules.earlyRefresh
+  const { processes } = scenario
+  const lead = firstLead(
+    {
+      leadMs: beta * cached.tookMs,
+      capMs: maxLead * rules.ttlMs,
+      processes,
+      rate: key.rate / processes,
+    },
+    random.uniform(),
+  )
+  return lead === undefined ? Infinity : Math.max(now, cached.freshUntil - lead)
 }

@@ -74,7 +74,7 @@ export class Lock implements Machine {
       afterMs: scenario.roundTripMs * (this.#losers === 'poll' ? 3 : 2),
       onEnd: (ended) => {
         this.#loaded(ended, isOwn ? now : undefined)
-        this.#unlock(lock)
+        if (ended.how !== 'died') this.#unlock(lock)
       },
     })
     this.#awaitLosers()

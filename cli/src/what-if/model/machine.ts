@@ -20,7 +20,8 @@ export interface Cached {
 }
 
 export interface Ended {
-  readonly how: 'value' | 'failed' | 'refused'
+  /** `died`: its process did, and gave nothing back. */
+  readonly how: 'value' | 'failed' | 'refused' | 'died'
   readonly count: number
   /** When it began at the source. */
   readonly askedAt: number

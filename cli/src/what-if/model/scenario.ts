@@ -41,6 +41,8 @@ export interface Scenario {
   readonly load: LoadTimes
   /** Share of the loads that fail. */
   readonly failures: number
+  /** Share of the loads whose process dies before it has stored anything. */
+  readonly deaths: number
   readonly processes: number
   readonly roundTripMs: number
   readonly durationMs: number
@@ -74,6 +76,8 @@ export interface Rules {
   readonly staleWhileRevalidateMs: number
   readonly staleIfErrorMs: number
   readonly errorBackoffMs: number
+  /** How long a lease outlives its last renewal; it is renewed at a third of this. */
+  readonly leaseMs: number
   readonly earlyRefresh: { readonly beta: number; readonly maxLead: number } | undefined
   readonly memory: boolean
   readonly limit: { readonly places: number; readonly queueMs: number; readonly perSecond: number }

@@ -150,7 +150,7 @@ export class World {
   #begin(loading: Loading & { left: number }, count: number): void {
     const askedAt = this.#now
     const { key } = loading
-    const isFailing = this.random.uniform() < this.scenario.failures
+    const how = this.#fate()
     const nth = this.tally.loads
     this.tally.loads += count
     if (key.running === 0 || key.overtaken) this.tally.expiries++
@@ -164,9 +164,16 @@ export class World {
         if (key.running === 0) key.overtaken = false
         this.connections.leave(this.#now, count)
         this.#limit?.leave(this.#now, count)
-        this.#end(loading, { how: isFailing ? 'failed' : 'value', count, askedAt })
+        this.#end(loading, { how, count, askedAt })
       },
     })
+  }
+
+  #fate(): Ended['how'] {
+    const { deaths, failures } = this.scenario
+    const chance = this.random.uniform()
+    if (chance < deaths) return 'died'
+    return chance < deaths + (1 - deaths) * failures ? 'failed' : 'value'
   }
 
   #end(loading: Loading & { left: number }, ended: Ended): void {
