@@ -42,7 +42,10 @@ export function simulateCommand(): Command {
 
 async function simulate(given: Given): Promise<number> {
   const targets = targetsOf(given)
-  if (given.lab !== undefined) return compare(given)
+  if (given.lab !== undefined) {
+    if (given.html === undefined && given.recommend !== true) return compare(given)
+    throw expected('--lab', 'it alone, or with --seed and --json', given.html ?? '--recommend')
+  }
   const [scenario, rules] = [await scenarioOf(given), rulesOf(given)]
   const strategies = strategiesOf(given)
   const figures = strategies.map((id) => {

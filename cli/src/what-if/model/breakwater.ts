@@ -30,7 +30,11 @@ export class Breakwater implements Machine {
 
   begin(cached: Cached | undefined): void {
     this.#cached = cached
-    if (cached !== undefined) this.#copies.replace(undefined, 1)
+    if (cached !== undefined) {
+      const filledAt = cached.askedAt + cached.tookMs
+      const { processes } = this.#world.scenario
+      this.#copies.replace(undefined, -Math.expm1((this.#key.rate / processes) * filledAt))
+    }
     this.#earlyAt = firstEarlyAt(this.#world, this.#key, this.#cached)
     this.#plan()
     const { everyMs } = this.#world.rules

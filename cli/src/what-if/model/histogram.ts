@@ -11,6 +11,8 @@ const buckets = Math.ceil(Math.log(1.8e9 / leastMs) / growth)
 
 export class Histogram {
   readonly #counts = new Float64Array(buckets)
+  /** A bucket answers with its mean: what always takes as long is shown as long. */
+  readonly #sums = new Float64Array(buckets)
   #none = 0
   #total = 0
   #max = 0
@@ -31,7 +33,9 @@ export class Histogram {
       this.#none += count
       return
     }
-    this.#counts[bucketOf(ms)]! += count
+    const bucket = bucketOf(ms)
+    this.#counts[bucket]! += count
+    this.#sums[bucket]! += ms * count
   }
 
   /** As many, spread evenly over a range: what arrives by Poisson's law within it. `more` is on top. */
@@ -54,7 +58,7 @@ export class Histogram {
     const last = bucketOf(this.#max)
     for (let bucket = 0; bucket < last; bucket++) {
       seen += this.#counts[bucket]!
-      if (seen >= wanted * (1 - 1e-12)) return leastMs * Math.exp((bucket + 0.5) * growth)
+      if (seen >= wanted * (1 - 1e-12)) return this.#sums[bucket]! / this.#counts[bucket]!
     }
     return this.#max
   }

@@ -47,13 +47,14 @@ export const sections: readonly Section[] = [
   {
     title: 'What is served',
     explains:
-      'Age: since the source was asked. Stale: past its ttl. Outdated: from before a write, to who came after it.',
+      'Age: since the source was asked. Stale: past its ttl, and by how much. Outdated: from before a write, to who came after it.',
     columns: [
       { title: 'hits', cell: (f) => shareText(f.hitShare) },
       { title: 'age p50', cell: (f) => durationText(f.age.p50) },
       { title: 'age p95', cell: (f) => durationText(f.age.p95) },
       { title: 'age max', cell: (f) => durationText(f.age.max) },
       { title: 'stale', cell: (f) => shareText(f.staleShare) },
+      { title: 'by p95', cell: (f) => durationText(f.staleBy.p95) },
       { title: 'outdated', cell: (f) => countText(f.outdated) },
     ],
     bar: { title: 'Loads per second', value: (f) => f.loadsPerSecond, text: countText },

@@ -3,9 +3,9 @@
 export function durationText(ms: number): string {
   if (ms === Infinity) return '∞'
   if (ms === 0) return '0'
-  if (ms < 1) return `${ms.toFixed(2)} ms`
+  if (ms < 0.995) return `${ms.toFixed(2)} ms`
   if (ms < 999.5) return `${Number(ms.toPrecision(3))} ms`
-  if (ms < 59_950) return `${Number((ms / 1000).toPrecision(3))} s`
+  if (ms < 119_500) return `${Number((ms / 1000).toPrecision(3))} s`
   if (ms < 3_597_000) return `${Number((ms / 60_000).toPrecision(3))} min`
   return `${Number((ms / 3_600_000).toPrecision(3))} h`
 }
