@@ -8,12 +8,18 @@ import { strategyIds } from '../../cli/src/what-if/model/scenario.ts'
 import { rules, scenario } from './worlds.ts'
 
 describe('without protection', () => {
-  it('every request of a load time loads: 1 + λΔ per expiry', () => {
-    const { loadsPerExpiry, expiries } = runStrategy('none', scenario(), rules())
-    // Those that begin during the first load may outlast it, and are part of the same expiry.
-    const expected = 1 + 0.1 * 200
-    expect(Math.abs(loadsPerExpiry - expected)).toBeLessThan(4 * Math.sqrt(20 / expiries))
-  })
+  // From some 320 per second on they are drawn in groups.
+  it.each([10, 100, 1000, 20_000])(
+    'every request of a load time loads: 1 + λΔ per expiry, at %s/s',
+    (perSecond) => {
+      const world = scenario({ requestsPerSecond: perSecond })
+      const { loadsPerExpiry, expiries } = runStrategy('none', world, rules())
+      // Those that begin during the first load may outlast it, and are part of the same expiry.
+      const during = perSecond * 0.2
+      const tolerance = 4 * Math.sqrt(during / expiries)
+      expect(Math.abs(loadsPerExpiry - (1 + during))).toBeLessThan(tolerance)
+    },
+  )
 
   it('counts in bulk what drawing each request would count', () => {
     const [lambda, ttl, load, until] = [0.02, 10_000, 200, 2e6]

@@ -38,12 +38,8 @@ export class CacheAside implements Machine {
 
   #awaitMiss(): void {
     const fill = this.#fills
-    const { count, afterMs } = this.#world.nextRequests(this.#key)
-    this.#world.after(afterMs, () => {
-      if (fill !== this.#fills) return
-      if (count > 0) this.#load(count)
-      this.#awaitMiss()
-    })
+    const goesOn = (): boolean => fill === this.#fills
+    this.#world.eachMiss(this.#key, goesOn, (count) => this.#load(count))
   }
 
   #put(cached: Cached): void {

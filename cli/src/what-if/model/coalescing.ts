@@ -36,17 +36,15 @@ export class Coalescing implements Machine {
   /** Of the next requests, those that reach a process which does not load yet. */
   #awaitMiss(): void {
     const fill = this.#fills
-    const { count, afterMs } = this.#world.nextRequests(this.#key)
-    this.#world.after(afterMs, () => {
-      if (fill !== this.#fills) return
-      const { processes } = this.#world.scenario
+    const goesOn = (): boolean => fill === this.#fills
+    const { processes } = this.#world.scenario
+    this.#world.eachMiss(this.#key, goesOn, (count) => {
       const idle = processes - this.#loading
       // So many of the idle ones are reached by `count` requests that choose at random.
       const reached = idle * -Math.expm1(count * Math.log1p(-1 / Math.max(processes, 1 + 1e-9)))
       const whole = Math.floor(reached)
       const begun = whole + (this.#world.random.uniform() < reached - whole ? 1 : 0)
       if (begun > 0) this.#load(begun)
-      this.#awaitMiss()
     })
   }
 

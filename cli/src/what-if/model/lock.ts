@@ -105,12 +105,8 @@ export class Lock implements Machine {
       return
     }
     this.#staleSince = undefined
-    const { count, afterMs } = this.#world.nextRequests(this.#key)
-    this.#world.after(afterMs, () => {
-      if (change !== this.#changes) return
-      if (count > 0) this.#retryLater(count)
-      this.#awaitLosers()
-    })
+    const goesOn = (): boolean => change === this.#changes
+    this.#world.eachMiss(this.#key, goesOn, (count) => this.#retryLater(count))
   }
 
   #retryLater(count: number): void {

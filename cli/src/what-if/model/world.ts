@@ -66,15 +66,26 @@ export class World {
   }
 
   /**
-   * The next requests of a key, each of which would begin a load: one, or where they come in masses
-   * a group. Returns how many and when; none is possible.
+   * Calls `take` with the requests of a key, each of which begins a load, for as long as `goesOn` says:
+   * one by one, or where they come in masses as a group in the middle of a span.
    */
-  nextRequests(key: Key): { readonly count: number; readonly afterMs: number } {
-    if (this.#now >= this.scenario.durationMs) return { count: 0, afterMs: Infinity }
-    const loadMs = meanLoadMs(this.scenario.load) * this.source.slowdown
-    const spanMs = loadMs / groupsPerLoad
-    if (key.rate * spanMs <= 1) return { count: 1, afterMs: this.random.exponential(1 / key.rate) }
-    return { count: this.random.poisson(key.rate * spanMs), afterMs: spanMs }
+  eachMiss(key: Key, goesOn: () => boolean, take: (count: number) => void): void {
+    if (this.#now >= this.scenario.durationMs) return
+    const spanMs = (meanLoadMs(this.scenario.load) * this.source.slowdown) / groupsPerLoad
+    const again = (): void => {
+      if (goesOn()) this.eachMiss(key, goesOn, take)
+    }
+    // The first of them says when all begins, and is never one of a group.
+    if (key.running === 0 || key.rate * spanMs <= 1) {
+      this.after(this.random.exponential(1 / key.rate), () => {
+        if (goesOn()) take(1)
+        again()
+      })
+      return
+    }
+    const count = this.random.poisson(key.rate * spanMs)
+    if (count > 0) this.after(spanMs / 2, () => goesOn() && take(count))
+    this.after(spanMs, again)
   }
 
   /** How many requests come for a key: none after the end. */
