@@ -1,7 +1,7 @@
 // The lab's run as a scenario: its rates, its ttl, its write, its connections, and each contender by
-// its own rules. What is measured goes in, what comes of it does not: the time of a query alone, what
-// queries cost each other, the time of a hit. How many requests load or wait, and for how long, is the
-// model's to say.
+// its own rules. What is measured goes in, what comes of it does not: what its queries took, how many
+// the database answers at full speed, the time of a hit in the other contenders' runs. How many
+// requests load or wait, and for how long, is the model's to say.
 
 import { sharesOf } from '../model/popularity.ts'
 import type { Rules, Scenario, StrategyId } from '../model/scenario.ts'

@@ -37,6 +37,9 @@ export function adviceText({ chosen, isMet, without, tried }: Recommendation): s
       ({ target, wanted, got }) =>
         `  ${targetNames[target]}: wanted ${valueText(target, wanted)}, got ${valueText(target, got)}`,
     ),
+    ...(rules.limit.places === 1 && misses.some(({ target }) => target === 'atOnce')
+      ? ['  A limit is per process, and 1 is the least: limit.perSecond holds the whole fleet.']
+      : []),
     '',
     'const cache = createCache({',
     "  namespace: 'shop',",
