@@ -9,6 +9,8 @@ export interface Measured {
   readonly contender: ContenderId
   /** Instants count from the start of the load; negative: before. */
   readonly cachedAtMs: number | undefined
+  /** A query from before was still running until then. */
+  readonly loadingUntilMs: number | undefined
   readonly writeBeganMs: number
   /** Not there: the write was never acknowledged. */
   readonly writeEndedMs: number | undefined
@@ -23,7 +25,7 @@ export interface Measured {
 const hitQuantiles = 100
 
 export function measuredOf(run: ContenderRun): Measured {
-  const { contender, startedAt, cachedAt, write, queries, answers } = run
+  const { contender, startedAt, cachedAt, loadingUntil, write, queries, answers } = run
   const lastAt = Math.max(startedAt, ...answers.map(({ intendedAt, ms }) => intendedAt + ms))
   const since = (at: number): number => tenths(at - startedAt)
   const hits = answers
@@ -38,6 +40,7 @@ export function measuredOf(run: ContenderRun): Measured {
   return {
     contender,
     cachedAtMs: cachedAt === undefined ? undefined : since(cachedAt),
+    loadingUntilMs: loadingUntil === undefined ? undefined : since(loadingUntil),
     writeBeganMs: since(write.beganAt),
     writeEndedMs: write.endedAt === Infinity ? undefined : since(write.endedAt),
     lastAnswerMs: since(lastAt),

@@ -13,6 +13,8 @@ export interface ContenderRun {
   readonly startedAt: number
   /** When the value was in the cache before the load began. */
   readonly cachedAt: number | undefined
+  /** A query that the schedule had begun before ended then. */
+  readonly loadingUntil: number | undefined
   readonly durationMs: number
   readonly timeoutMs: number
   readonly answers: readonly Answer[]
@@ -65,7 +67,10 @@ export async function runContender(
     return {
       contender,
       startedAt,
-      cachedAt: fleet.queries.findLast(({ beganAt }) => beganAt < startedAt)?.endedAt,
+      cachedAt: fleet.queries.findLast(({ endedAt }) => (endedAt ?? Infinity) < startedAt)?.endedAt,
+      loadingUntil: fleet.queries.find(
+        ({ beganAt, endedAt }) => beganAt < startedAt && (endedAt ?? Infinity) >= startedAt,
+      )?.endedAt,
       durationMs: plan.runMs,
       timeoutMs: plan.timeoutMs,
       answers,

@@ -38,7 +38,12 @@ export function labModel(run: LabRun, contender: Contender, seed: number): LabMo
       },
       timeoutMs: setting.timeoutMs,
       writesPerSecond: 0,
-      start: { kind: 'filled', atMs: contender.cachedAtMs, writeAtMs: contender.writeBeganMs },
+      start: {
+        kind: 'filled',
+        atMs: contender.cachedAtMs,
+        writeAtMs: contender.writeBeganMs,
+        loadingUntilMs: contender.loadingUntilMs,
+      },
       seed,
       ...(hits.length === 0 ? {} : { overhead: measured(hits) }),
     },

@@ -37,6 +37,7 @@ export interface Contender {
   readonly loadsPerExpiry: number
   readonly p95Ms: number
   readonly cachedAtMs: number
+  readonly loadingUntilMs: number | undefined
   readonly writeBeganMs: number
   readonly lastAnswerMs: number
   /** [when it began, how long it ran] */
@@ -95,6 +96,8 @@ export async function readLab(file: string): Promise<LabRun> {
       loadsPerExpiry: number(own, 'queriesPerExpiry'),
       p95Ms: number(fieldsOf(own['hot'], 'hot'), 'p95'),
       cachedAtMs: number(measured, 'cachedAtMs'),
+      loadingUntilMs:
+        measured['loadingUntilMs'] === undefined ? undefined : number(measured, 'loadingUntilMs'),
       writeBeganMs: number(measured, 'writeBeganMs'),
       lastAnswerMs: number(measured, 'lastAnswerMs'),
       ran: listOf(measured['queries'], 'queries') as Contender['ran'],

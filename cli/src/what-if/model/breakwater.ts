@@ -36,6 +36,14 @@ export class Breakwater implements Machine {
       this.#copies.replace(undefined, -Math.expm1((this.#key.rate / processes) * filledAt))
     }
     this.#earlyAt = firstEarlyAt(this.#world, this.#key, this.#cached)
+    const { start } = this.#world.scenario
+    if (start.kind === 'filled' && start.loadingUntilMs !== undefined) {
+      const flight: Flight = { beganAt: 0, callers: 0, waiting: [] }
+      this.#flight = flight
+      this.#world.after(start.loadingUntilMs, () =>
+        this.#ended(flight, { how: 'value', count: 1, askedAt: 0 }),
+      )
+    }
     this.#plan()
     const { everyMs } = this.#world.rules
     if (everyMs !== undefined) {

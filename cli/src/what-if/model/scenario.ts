@@ -68,7 +68,13 @@ export interface SourceRules {
 export type Start =
   | { readonly kind: 'steady' }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'filled'; readonly atMs: number; readonly writeAtMs?: number }
+  | {
+      readonly kind: 'filled'
+      readonly atMs: number
+      readonly writeAtMs?: number
+      /** A refresh from before ends then (breakwater alone has such). */
+      readonly loadingUntilMs?: number | undefined
+    }
 
 export interface Rules {
   readonly ttlMs: number
