@@ -8,6 +8,7 @@ import { addDoctor } from './doctor/command.ts'
 import { addInspect } from './inspect/command.ts'
 import { withCommonOptions } from './settings.ts'
 import { addTop } from './top/command.ts'
+import { simulateCommand } from './what-if/command.ts'
 
 const about =
   'Look into a breakwater cache, change it, check its Redis, and work out what a cache would do.'
@@ -37,6 +38,7 @@ const subcommands: readonly ((program: Command) => void)[] = [
   addClear,
   addTop,
   addDoctor,
+  (program) => void program.addCommand(simulateCommand()),
   addCompletion,
 ]
 

@@ -3,6 +3,7 @@
 import type { FaultRow } from '../faults/fault-row.ts'
 import type { Disturbance } from '../live/disturbance.ts'
 import type { Figures } from '../run/figures.ts'
+import type { Measured } from './measured.ts'
 import type { Verdict } from './judge.ts'
 
 export interface Setting {
@@ -25,6 +26,8 @@ export interface Setting {
 export interface Result {
   readonly setting: Setting
   readonly contenders: readonly Figures[]
+  /** For `breakwater simulate --lab`. */
+  readonly measured: readonly Measured[]
   readonly faults: readonly FaultRow[]
   /** What somebody did by the buttons of the live page: then the figures are no measurement. */
   readonly disturbances: readonly Disturbance[]

@@ -7,6 +7,10 @@ import type { PoolSample, QueryRun } from './fleet-record.ts'
 export interface ContenderRun {
   readonly contender: ContenderId
   readonly startedAt: number
+  /** When the value was in the cache before the load began. */
+  readonly cachedAt: number | undefined
+  /** A query that the schedule had begun before ended then. */
+  readonly loadingUntil: number | undefined
   readonly durationMs: number
   readonly timeoutMs: number
   readonly answers: readonly Answer[]

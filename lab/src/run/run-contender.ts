@@ -62,11 +62,16 @@ export async function runContender(
     return {
       contender,
       startedAt,
+      cachedAt: fleet.record.queries.findLast(({ endedAt }) => (endedAt ?? Infinity) < startedAt)
+        ?.endedAt,
+      loadingUntil: fleet.record.queries.find(
+        ({ beganAt, endedAt }) => beganAt < startedAt && (endedAt ?? Infinity) >= startedAt,
+      )?.endedAt,
       durationMs: plan.runMs,
       timeoutMs: plan.timeoutMs,
       answers,
-      queries: fleet.queries.filter(({ beganAt }) => beganAt >= startedAt),
-      pool: fleet.pool,
+      queries: fleet.record.queries.filter(({ beganAt }) => beganAt >= startedAt),
+      pool: fleet.record.pool,
       write,
     }
   } finally {

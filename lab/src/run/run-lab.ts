@@ -8,6 +8,7 @@ import { queryOutlastsLease } from '../faults/query-outlasts-lease.ts'
 import { writeDuringLoad } from '../faults/write-during-load.ts'
 import type { Progress } from '../progress.ts'
 import { judge } from '../report/judge.ts'
+import { measuredOf } from '../report/measured.ts'
 import { describe, type Result } from '../report/result.ts'
 import { inSeconds, plural, ratio } from '../report/wording.ts'
 import type { ContenderRun } from './contender-run.ts'
@@ -48,6 +49,7 @@ export function runLab(
     const result: Result = {
       setting,
       contenders: runs.map(figuresOf),
+      measured: runs.map(measuredOf),
       faults,
       disturbances,
       notes: [
