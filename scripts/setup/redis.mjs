@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { installRedis } from './install-redis.mjs'
+import { installPrograms, troubleWith } from './install-programs.mjs'
 import { ping } from './ping.mjs'
 
 const programs = ['redis-server', 'valkey-server']
@@ -31,16 +31,22 @@ export async function findRedis() {
     return { server: 'none', missing: 'It was disabled by BREAKWATER_REDIS_SERVER=none.' }
   const present = findProgram()
   if (present !== undefined) return { server: present }
-  const { trouble } = await installRedis()
+  await installPrograms(['redis'])
   const installed = findProgram()
   if (installed !== undefined) return { server: installed }
   return {
     server: 'none',
     missing:
       `No Redis was found: REDIS_URL is not set, neither ${programs.join(' nor ')} is on the PATH, ` +
-      `and ${trouble} Install Redis 6.2 or newer (or Valkey), or set REDIS_URL to a server that this ` +
+      `and ${troubleWith('redis')} Install Redis 6.2 or newer (or Valkey), or set REDIS_URL to a server that this ` +
       'machine can reach, and run the command again.',
   }
+}
+
+/** Whether `findRedis` will have to install one. */
+export function lacksRedis() {
+  const { REDIS_URL: url = '', BREAKWATER_REDIS_SERVER: chosen = '' } = process.env
+  return url === '' && chosen === '' && findProgram() === undefined
 }
 
 /** @returns {string | undefined} */

@@ -6,6 +6,7 @@ import Fastify from 'fastify'
 import { createContender } from '../contenders/create-contender.ts'
 import { openDatabase } from './counted-database.ts'
 import type { ApiReport, ApiSettings } from './messages.ts'
+import { openTelemetry } from './telemetry.ts'
 
 process.on('disconnect', () => process.exit(0))
 process.once('message', (settings: ApiSettings) => {
@@ -21,10 +22,11 @@ function report(message: ApiReport): void {
 async function start(settings: ApiSettings): Promise<void> {
   const database = await openDatabase(settings, report)
   const contender = await createContender(settings, database.trending)
+  const telemetry = await openTelemetry(contender.cache)
   const api = Fastify({ keepAliveTimeout: 60_000 })
 
   api.get<{ Params: { category: string } }>('/trending/:category', ({ params }) =>
-    contender.trending(params.category),
+    telemetry.request('GET /trending/:category', () => contender.trending(params.category)),
   )
   api.get<{ Params: { id: string } }>('/products/:id', ({ params }) =>
     database.product(Number(params.id)),
@@ -33,6 +35,11 @@ async function start(settings: ApiSettings): Promise<void> {
     const revision = await database.touch(params.category)
     await contender.invalidate(params.category)
     return { revision }
+  })
+
+  api.get('/metrics', async (_, reply) => {
+    const { type, text } = await telemetry.scrape()
+    return reply.type(type).send(text)
   })
 
   await api.listen({ host: '127.0.0.1', port: 0 })

@@ -30,5 +30,6 @@ export function breakwaterAhead(options: {
   return {
     trending: (category) => trending.get(category),
     invalidate: (category) => trending.invalidate(category),
+    cache,
   }
 }

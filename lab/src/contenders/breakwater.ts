@@ -26,5 +26,6 @@ export function breakwater(options: {
   return {
     trending: (category) => trending.get(category),
     invalidate: (category) => trending.invalidate(category),
+    cache,
   }
 }

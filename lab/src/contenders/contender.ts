@@ -1,5 +1,6 @@
 // What every contender is: a cache in front of one slow query. They differ in nothing else.
 
+import type { Cache } from 'breakwater'
 import type { Trending } from '../shop/queries.ts'
 
 export const contenderIds = [
@@ -19,6 +20,8 @@ export interface Contender {
   trending(category: string): Promise<Trending>
   /** After a write: what is cached is wrong now. */
   invalidate(category: string): Promise<void>
+  /** breakwater only: what its metrics are of. */
+  readonly cache?: Cache
 }
 
 export const contenderNames: Readonly<Record<ContenderId, { title: string; how: string }>> = {

@@ -126,6 +126,7 @@ async function fillShop(
   const building = buildShop({
     config: servers.database.config,
     schema: prefix.replaceAll('-', '_'),
+    firstOrders: 120_000, // never fewer, so that a busy machine does not end up with a toy
     targetMs,
     say: progress.live,
   })

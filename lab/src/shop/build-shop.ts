@@ -17,17 +17,16 @@ export interface Shop {
   drop(): Promise<void>
 }
 
-// Never fewer, so that a machine that is busy while we measure does not end up with a toy.
-const firstOrders = 120_000
 const mostOrders = 1_000_000
 
 export async function buildShop(options: {
   config: ClientConfig
   schema: string
+  firstOrders: number
   targetMs: number
   say: (text: string) => void
 }): Promise<Shop> {
-  const { schema, targetMs, say } = options
+  const { schema, firstOrders, targetMs, say } = options
   // One query, one core, and the same plan each time: nothing here depends on how many workers the
   // server has to spare.
   const flags = `-c search_path=${schema} -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=64MB`
