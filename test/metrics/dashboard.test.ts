@@ -101,9 +101,7 @@ describe('the dashboard', () => {
   })
 
   it('says of every panel what it shows and what to do', () => {
-    for (const { title, description = '' } of panels) {
-      expect(description.length, title).toBeGreaterThan(40)
-    }
+    expect(panels.filter(({ description = '' }) => description.length < 40)).toEqual([])
   })
 
   it('has panels of their own ids and places', () => {
@@ -144,12 +142,14 @@ describe('the alerts', () => {
 
   it('have a severity, and a section of the documentation that names them', () => {
     expect(alerts.length).toBeGreaterThan(20)
-    for (const { alert, severity, runbook = '' } of alerts) {
-      expect(['critical', 'warning', 'info'], alert).toContain(severity)
-      const [file, anchor] = runbook.split('#')
-      expect(file).toBe('docs/metrics.md')
-      expect(sections.get(anchor!), runbook).toContain(`\`${alert}\`, ${severity}`)
-    }
+    const astray = alerts.filter(({ alert, severity = '', runbook = '' }) => {
+      const section = sections.get(runbook.replace('docs/metrics.md#', '')) ?? ''
+      return (
+        !['critical', 'warning', 'info'].includes(severity) ||
+        !section.includes(`\`${alert}\`, ${severity}`)
+      )
+    })
+    expect(astray).toEqual([])
     expect(page).toContain(`${alerts.length} [alerts](#alerts)`)
   })
 

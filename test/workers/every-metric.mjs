@@ -139,10 +139,9 @@ const server = createServer((_, response) => {
     response.end(text)
   })
 })
-server.listen(0, '127.0.0.1', async () => {
-  answer({ port: () => server.address().port, close: () => process.exit() })
-  process.send({ type: 'ready' })
-  for (let turn = 0; ; turn++) {
-    await Promise.all([once(turn), sleep(100)])
-  }
-})
+await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
+answer({ port: () => server.address().port, close: () => process.exit() })
+process.send({ type: 'ready' })
+for (let turn = 0; ; turn++) {
+  await Promise.all([once(turn), sleep(100)])
+}
