@@ -54,7 +54,7 @@ export const metrics: readonly Metric[] = [
       add({ name: '', by: 'all' }, totals.invalidatedAll)
     },
   },
-  whole({ name: 'invalidations_lost_total', otel: 'invalidations.lost', unit: '{time}', help: 'Times that more changes waited for the store to be back than are remembered for repeating', type: 'counter' }, ({ totals }) => totals.invalidationsLost),
+  whole({ name: 'invalidations_lost_total', otel: 'invalidations.lost', unit: '{time}', help: 'Times that more changes waited for the store than are remembered, and everything was invalidated instead', type: 'counter' }, ({ totals }) => totals.invalidationsLost),
   each({ name: 'unstorable_total', otel: 'values.unstorable', unit: '{value}', help: 'Values that the codec could not keep, or that were too big' }, 'unstorable'),
   each({ name: 'unreadable_total', otel: 'values.unreadable', unit: '{value}', help: 'Frames in the store that could not be read' }, 'unreadable'),
   split({ name: 'store_bytes_total', otel: 'store.io', unit: 'By', help: 'Bytes of frames read from the store and written to it' }, ['direction'], {
