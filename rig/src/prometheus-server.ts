@@ -10,7 +10,9 @@ import { endProcess, startProgram, type Running } from './server-process.ts'
 
 export interface PrometheusOptions {
   /** `127.0.0.1:9100` and so on; scraped at `/metrics`. */
-  readonly targets: readonly string[]
+  readonly targets?: readonly string[]
+  /** Files of `file_sd_configs`, with `*` in their last part. */
+  readonly targetFiles?: readonly string[]
   /** Paths of files. */
   readonly rules?: readonly string[]
 }
@@ -82,11 +84,17 @@ interface Vector {
   }[]
 }
 
-function configOf({ targets, rules = [] }: PrometheusOptions): object {
+function configOf({ targets = [], targetFiles = [], rules = [] }: PrometheusOptions): object {
   return {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: rules,
-    scrape_configs: [{ job_name: 'breakwater', static_configs: [{ targets }] }],
+    scrape_configs: [
+      {
+        job_name: 'breakwater',
+        static_configs: [{ targets }],
+        file_sd_configs: targetFiles.length === 0 ? [] : [{ files: targetFiles }],
+      },
+    ],
   }
 }
 

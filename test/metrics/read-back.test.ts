@@ -2,6 +2,9 @@
 // scraped by a real Prometheus, which is then asked what the dashboard and the rules ask. The same
 // processes export by OTLP to a collector.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buildShop, startFleet, type Fleet } from '@breakwater/lab'
 import {
   canStartPrometheus,
@@ -27,6 +30,7 @@ const contenders = [
 
 const isThere = canStartPrometheus()
 const ending = new AbortController()
+let targets: string
 let redis: RedisServer
 let database: PostgresServer
 let collector: OtlpCollector
@@ -36,6 +40,7 @@ let prometheus: PrometheusServer
 
 describe.skipIf(!isThere && process.env['BREAKWATER_CI'] === undefined)('a running lab', () => {
   beforeAll(async () => {
+    targets = mkdtempSync(join(tmpdir(), 'breakwater-targets-'))
     ;[redis, database, collector] = await Promise.all([
       startRedisServer(),
       startPostgresServer(),
@@ -57,6 +62,7 @@ describe.skipIf(!isThere && process.env['BREAKWATER_CI'] === undefined)('a runni
       extraQueryMs: 100,
     } as const
     process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url
+    process.env['BREAKWATER_LAB_TARGETS'] = targets
     const [started, ...others] = await Promise.all([
       startWorker('every-metric.mjs', { redis: redis.url, connection: database.connection }),
       ...contenders.map(([contender, size]) =>
@@ -68,7 +74,8 @@ describe.skipIf(!isThere && process.env['BREAKWATER_CI'] === undefined)('a runni
     const ports = fleets.flatMap(({ members }) => members.map(({ port }) => port))
     const worker = await everything.call<number>('port')
     prometheus = await startPrometheus({
-      targets: [...ports, worker].map((port) => `127.0.0.1:${port}`),
+      targets: [`127.0.0.1:${worker}`],
+      targetFiles: [join(targets, '*.json')],
       rules: [rulesFile],
     })
     for (const port of ports) void visit(port)
@@ -76,6 +83,7 @@ describe.skipIf(!isThere && process.env['BREAKWATER_CI'] === undefined)('a runni
 
   afterAll(async () => {
     delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
+    delete process.env['BREAKWATER_LAB_TARGETS']
     ending.abort()
     await Promise.all([
       prometheus?.stop(),
@@ -83,6 +91,7 @@ describe.skipIf(!isThere && process.env['BREAKWATER_CI'] === undefined)('a runni
       ...fleets.map((fleet) => fleet.stop()),
     ])
     await Promise.all([collector?.close(), redis?.stop(), database?.stop()])
+    rmSync(targets, { recursive: true, force: true })
   })
 
   it('is scraped, and every panel of the board has data', async () => {

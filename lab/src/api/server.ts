@@ -6,6 +6,7 @@ import Fastify from 'fastify'
 import { createContender } from '../contenders/create-contender.ts'
 import { openDatabase } from './counted-database.ts'
 import type { ApiReport, ApiSettings } from './messages.ts'
+import { announce } from './targets.ts'
 import { openTelemetry } from './telemetry.ts'
 
 process.on('disconnect', () => process.exit(0))
@@ -45,5 +46,6 @@ async function start(settings: ApiSettings): Promise<void> {
   await api.listen({ host: '127.0.0.1', port: 0 })
   const address = api.server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
+  announce(address.port, { contender: settings.contender })
   report({ kind: 'listening', port: address.port })
 }
