@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { canStartPrometheus, promtool } from '@breakwater/rig'
-import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import { newCounters } from '../../src/core/events.ts'
 import { createCache } from '../../src/index.ts'
 import { histograms, metrics, type HistogramOf } from '../../src/metrics/catalogue.ts'
-import { prometheusMetrics } from '../../src/metrics/prometheus.ts'
+import { Watch, type Snapshot } from '../../src/metrics/watch.ts'
 import {
   asked,
   dashboard,
@@ -30,7 +30,7 @@ const expressions = [...onBoard, ...rules.map(({ expr }) => expr), ...inDocs]
 const ofTargets = ['job', 'instance', 'pod']
 const records = new Set(rules.flatMap(({ record = [] }) => record))
 
-/** What a label may say, where that is a list of words: as a scrape has them before anything happens. */
+/** What a label may say, where that is a list of words. */
 const words = await wordsOf()
 
 describe('what is asked for', () => {
@@ -233,20 +233,28 @@ const sections = new Map(
   }),
 )
 
+/** Of each metric's labels, as if everything had happened once. */
 async function wordsOf(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const cache = createCache({ namespace: 'words', ttl: '1m' })
-  cache.define({ name: 'any', load: async () => 1 })
-  const registry = new Registry()
-  prometheusMetrics({ cache, registry })
-  const all = new Map<string, Set<string>>()
-  for (const { name: metric, values } of await registry.getMetricsAsJSON()) {
-    for (const [label, word] of values.flatMap(({ labels }) => Object.entries(labels))) {
-      if (label === 'name' || label === 'namespace') continue
-      const at = `${metric} ${label}`
-      all.set(at, (all.get(at) ?? new Set()).add(String(word)))
-    }
+  const once = Object.fromEntries(Object.keys(newCounters()).map((name) => [name, 1]))
+  const from: Snapshot = {
+    namespace: 'words',
+    counters: new Map([['any', { ...newCounters(), ...once, stale: 2 }]]),
+    health: cache.health(),
+    totals: new Watch(cache, { load() {}, waited() {}, stale() {}, mismatch() {} }).snapshot()
+      .totals,
+    labelOf: (name) => name,
   }
   await cache.close()
+  const all = new Map<string, Set<string>>()
+  for (const { name: metric, read } of metrics) {
+    read(from, ({ name: _, ...labels }) => {
+      for (const [label, word] of Object.entries(labels)) {
+        const at = `cache_${metric} ${label}`
+        all.set(at, (all.get(at) ?? new Set()).add(word))
+      }
+    })
+  }
   return all
 }
 
