@@ -199,7 +199,14 @@ describe('docs/metrics.md', () => {
       help,
     }))
     const there = [
-      ...metrics.map(({ read: _, ...metric }) => metric),
+      ...metrics.map(({ name, type, labels, otel, unit, help }) => ({
+        name,
+        type,
+        labels,
+        otel,
+        unit,
+        help,
+      })),
       ...Object.values<HistogramOf>(histograms).map(({ buckets: _, ...metric }) => ({
         ...metric,
         type: 'histogram',
