@@ -162,7 +162,7 @@ describe('the alerts', () => {
   const isThere = canStartPrometheus() || process.env['BREAKWATER_CI'] !== undefined
   it.skipIf(!isThere)('fire where they should, and nowhere else', () => {
     expect(told('test', 'rules', rulesTestFile)).toContain('SUCCESS')
-  })
+  }, 120_000)
 
   it.skipIf(!isThere)(
     'and all expressions of the board and of the documentation are PromQL',
