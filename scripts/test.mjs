@@ -22,7 +22,7 @@ const filters = process.argv.slice(2).filter((argument) => !argument.startsWith(
 const wants = (/** @type {string[]} */ files) =>
   filters.length === 0 || filters.some((filter) => files.some((file) => file.includes(filter)))
 const wantsPage = wants(['test/lab/live-page.test.ts'])
-const wantsMetrics = wants(['test/metrics/dashboard.test.ts', 'test/metrics/read-back.test.ts'])
+const wantsMetrics = wants(['test/metrics/alerts.test.ts', 'test/metrics/read-back.test.ts'])
 
 requireNodeVersion()
 installDependencies(root)

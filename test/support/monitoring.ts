@@ -1,9 +1,8 @@
-// The dashboard and the alert rules as they are in monitoring/, taken apart: which expressions there
+// The dashboard and the alert rules of monitoring/, and docs/metrics.md, taken apart: which expressions there
 // are, and which metrics and labels these name.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { histograms, metrics, type HistogramOf } from '../../src/metrics/catalogue.ts'
 
 const folder = new URL('../../monitoring/', import.meta.url)
 export const rulesFile = fileURLToPath(new URL('prometheus/breakwater.rules.yml', folder))
@@ -93,12 +92,13 @@ export function selectors(expression: string): Selector[] {
   )
 }
 
-/** Name, as it is scraped, to its labels. */
-export const scraped: ReadonlyMap<string, readonly string[]> = new Map([
-  ...metrics.map(({ name, labels }) => [`cache_${name}`, ['namespace', ...labels]] as const),
-  ...Object.values<HistogramOf>(histograms).flatMap(({ name }) => [
-    [`cache_${name}_bucket`, ['namespace', 'name', 'le']] as const,
-    [`cache_${name}_sum`, ['namespace', 'name']] as const,
-    [`cache_${name}_count`, ['namespace', 'name']] as const,
-  ]),
-])
+export const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+
+export const onBoard = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => asked(expr)))
+
+export const inDocs = [...page.matchAll(/^```promql\n([^]*?)^```$/gm)].map(([, code]) =>
+  code!.trim(),
+)
+
+/** All that anybody asks for. */
+export const expressions = [...onBoard, ...rules.map(({ expr }) => expr), ...inDocs]
