@@ -76,11 +76,11 @@ const contested = cache.define({ name: 'contested', load: () => sleep(60, 'chang
 cache.define({
   name: 'ahead',
   load: async (id) => {
-    if (id === 'never') throw new Error('not today')
+    if (id === 'seldom' && isBroken) throw new Error('not now')
     return id
   },
   ttl: '1m',
-  precompute: { every: 300, args: ['soon', 'never'], onMiss: 'wait', alerts: { failures: 1 } },
+  precompute: { every: 300, args: ['soon', 'seldom'], onMiss: 'wait', alerts: { failures: 1 } },
 })
 const slow = narrow.define({ name: 'slow', load: () => sleep(100, 'late'), ttl: 50 })
 
@@ -122,7 +122,7 @@ async function once(turn) {
     cache.getOrLoad(`one-off:${turn}`, async () => turn),
     ...[1, 2, 3].map((n) => slow.get(`${turn} ${n}`)),
   ]
-  isBroken = turn % 20 > 2
+  isBroken = turn % 20 > 7
   writes++ // what was served is wrong from now on, and nobody is told
   if (turn % 5 === 0) calls.push(product.invalidate(2), cache.invalidateTags('shelf:0'))
   if (turn % 50 === 49) calls.push(cache.clear())
