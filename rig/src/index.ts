@@ -20,3 +20,10 @@ export {
   type PostgresServerOptions,
 } from './postgres-server.ts'
 export { canStartPostgres } from './postgres-program.ts'
+export { canStartPrometheus, promtool } from './prometheus-program.ts'
+export {
+  startPrometheus,
+  type PrometheusOptions,
+  type PrometheusServer,
+  type Sample,
+} from './prometheus-server.ts'

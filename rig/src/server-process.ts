@@ -1,6 +1,6 @@
-// A redis-server (or valkey-server, or a sentinel) as a child that ends with this process, however
-// that ends: the server's parent is a small shell that waits for the end of its stdin, which the
-// kernel closes when we die, SIGKILL included.
+// A redis-server (or valkey-server, a sentinel, a prometheus) as a child that ends with this process,
+// however that ends: the server's parent is a small shell that waits for the end of its stdin, which
+// the kernel closes when we die, SIGKILL included.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -40,6 +40,24 @@ export function startProcess(args: readonly string[], socket = ''): Promise<Runn
   if (program === undefined) {
     throw new Error('expected redis-server or valkey-server on the PATH, found neither')
   }
+  return startProgram({
+    program,
+    args,
+    socket,
+    ready: /Ready to accept connections|server is now ready|Sentinel ID is/i,
+    failed: /Failed listening|FATAL CONFIG FILE ERROR|# Fatal/i,
+  })
+}
+
+/** Resolves when it says something like `ready`; rejects when it says something like `failed`. */
+export function startProgram(of: {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly ready: RegExp
+  readonly failed: RegExp
+  readonly socket?: string
+}): Promise<Running> {
+  const { program, args, ready, failed, socket = '' } = of
   const keeper = spawn('sh', ['-c', keeperScript, 'sh', socket, program, ...args], {
     detached: true, // its own group: a Ctrl-C in the terminal ends it through us, after our own end
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -56,13 +74,12 @@ export function startProcess(args: readonly string[], socket = ''): Promise<Runn
     const read = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-8_000)
       const pid = /^pid (\d+)$/m.exec(output)?.[1]
-      const ready = /Ready to accept connections|server is now ready|Sentinel ID is/i.test(output)
-      if (ready && pid !== undefined) {
+      if (ready.test(output) && pid !== undefined) {
         clearTimeout(timer)
         for (const stream of [keeper.stdout, keeper.stderr]) stream.off('data', read).resume()
         keeper.off('exit', ended)
         resolve({ pid: Number(pid), keeper })
-      } else if (/Failed listening|FATAL CONFIG FILE ERROR|# Fatal/i.test(output)) {
+      } else if (failed.test(output)) {
         fail('did not start')
       }
     }

@@ -9,7 +9,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 const policy = '/usr/sbin/policy-rc.d'
 const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=120', '-q', '-y']
 
-/** @typedef {'redis' | 'chromium'} Program */
+/** @typedef {'redis' | 'chromium' | 'prometheus'} Program */
 /** @typedef {'apt-get' | 'apk' | 'dnf' | 'brew'} ManagerName */
 
 /** @type {Record<Program, { title: string, packages: Partial<Record<ManagerName, string>>, service?: string }>} */
@@ -27,6 +27,11 @@ const programs = {
   chromium: {
     title: 'Chromium',
     packages: { 'apt-get': 'chromium', apk: 'chromium', dnf: 'chromium' },
+  },
+  prometheus: {
+    title: 'Prometheus',
+    packages: { 'apt-get': 'prometheus', apk: 'prometheus', brew: 'prometheus' },
+    service: 'prometheus',
   },
 }
 

@@ -54,6 +54,7 @@ export const metrics: readonly Metric[] = [
       add({ name: '', by: 'all' }, totals.invalidatedAll)
     },
   },
+  whole({ name: 'invalidations_lost_total', otel: 'invalidations.lost', unit: '{time}', help: 'Times that more changes waited for the store than are remembered, and everything was invalidated instead', type: 'counter' }, ({ totals }) => totals.invalidationsLost),
   each({ name: 'unstorable_total', otel: 'values.unstorable', unit: '{value}', help: 'Values that the codec could not keep, or that were too big' }, 'unstorable'),
   each({ name: 'unreadable_total', otel: 'values.unreadable', unit: '{value}', help: 'Frames in the store that could not be read' }, 'unreadable'),
   split({ name: 'store_bytes_total', otel: 'store.io', unit: 'By', help: 'Bytes of frames read from the store and written to it' }, ['direction'], {
@@ -78,7 +79,7 @@ export const metrics: readonly Metric[] = [
   whole({ name: 'memory_entries', otel: 'memory.entries', unit: '{entry}', help: 'Entries in memory', type: 'gauge' }, ({ health }) => health.memory.entries),
   whole({ name: 'memory_bytes', otel: 'memory.usage', unit: 'By', help: 'What the entries in memory are reckoned at', type: 'gauge' }, ({ health }) => health.memory.bytes),
   whole({ name: 'memory_evictions_total', otel: 'memory.evictions', unit: '{entry}', help: 'Entries dropped from memory for want of room', type: 'counter' }, ({ health }) => health.memory.evicted),
-  whole({ name: 'store_up', otel: 'store.up', unit: '1', help: '1: the store answers, or a part of it does; 0: it does not, or there is none', type: 'gauge', merge: 'min' }, ({ health }) => (health.store === 'up' ? 1 : 0)),
+  whole({ name: 'store_up', otel: 'store.up', unit: '1', help: '1: the store answers, or a part of it does; 0: it does not. Without a store: no series', type: 'gauge', merge: 'min' }, ({ health }) => isUp(health.store)),
   whole({ name: 'breaker_open', otel: 'breaker.open', unit: '{server}', help: 'Servers of the store that are not asked now', type: 'gauge' }, ({ health }) => health.breakersOpen),
   whole({ name: 'breaker_opened_total', otel: 'breaker.opened', unit: '{time}', help: 'Times that the breaker opened', type: 'counter' }, ({ totals }) => totals.breakerOpened),
   {
@@ -86,7 +87,7 @@ export const metrics: readonly Metric[] = [
     type: 'counter', labels: ['operation'],
     read: ({ totals }, add) => totals.storeErrors.forEach((errors, operation) => add({ operation }, errors)),
   },
-  whole({ name: 'bus_up', otel: 'bus.up', unit: '1', help: '1: this process hears what others tell; 0: it does not, or there is no bus', type: 'gauge', merge: 'min' }, ({ health }) => (health.bus === 'up' ? 1 : 0)),
+  whole({ name: 'bus_up', otel: 'bus.up', unit: '1', help: '1: this process hears what others tell; 0: it does not. Without a bus: no series', type: 'gauge', merge: 'min' }, ({ health }) => isUp(health.bus)),
   whole({ name: 'bus_gaps_total', otel: 'bus.gaps', unit: '{gap}', help: 'Times that this process ceased to hear the others', type: 'counter' }, ({ totals }) => totals.busGaps),
   ofCaptures({ name: 'changes_total', otel: 'changes', unit: '{change}', help: 'Row changes that were taken from the database', type: 'counter' }, ({ changes }) => changes),
   ofCaptures({ name: 'changes_gaps_total', otel: 'changes.gaps', unit: '{gap}', help: 'Times that changes may have been missed, and definitions went as a whole', type: 'counter' }, ({ gaps }) => gaps),
@@ -94,6 +95,11 @@ export const metrics: readonly Metric[] = [
   ofCaptures({ name: 'changes_lag_seconds', otel: 'changes.lag', unit: 's', help: 'How long the oldest of them has waited', type: 'gauge' }, ({ lagMs }) => lagMs / 1_000),
   ofCaptures({ name: 'changes_held_bytes', otel: 'changes.held', unit: 'By', help: "Log that the slot holds on the database's disk", type: 'gauge' }, ({ heldBytes }) => heldBytes),
 ]
+
+/** An alert on 0 must not be one on a cache that has none by intent. */
+function isUp(state: 'none' | 'up' | 'down' | 'silent'): number | undefined {
+  return state === 'none' ? undefined : Number(state === 'up')
+}
 
 export interface HistogramOf {
   readonly name: string

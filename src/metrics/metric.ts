@@ -70,12 +70,19 @@ export function split(
   }
 }
 
-/** Of the cache as a whole. */
+/** Of the cache as a whole; `undefined`: it has none of that. */
 export function whole(
   named: Named & Pick<Metric, 'type' | 'merge'>,
-  valueOf: (from: Snapshot) => number,
+  valueOf: (from: Snapshot) => number | undefined,
 ): Metric {
-  return { ...named, labels: [], read: (from, add) => add({}, valueOf(from)) }
+  return {
+    ...named,
+    labels: [],
+    read(from, add) {
+      const value = valueOf(from)
+      if (value !== undefined) add({}, value)
+    },
+  }
 }
 
 /** One series per capture of a database's changes. */

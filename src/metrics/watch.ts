@@ -20,6 +20,7 @@ export interface Snapshot {
 export interface Totals {
   invalidatedByTag: number
   invalidatedAll: number
+  invalidationsLost: number
   breakerOpened: number
   busGaps: number
   /** By operation: a closed set. */
@@ -49,6 +50,7 @@ export class Watch {
   readonly #totals: Totals = {
     invalidatedByTag: 0,
     invalidatedAll: 0,
+    invalidationsLost: 0,
     breakerOpened: 0,
     busGaps: 0,
     storeErrors: new Map(),
@@ -74,6 +76,9 @@ export class Watch {
       cache.on('invalidated', ({ tags, all }) => {
         if (tags !== undefined) totals.invalidatedByTag++
         if (all === true) totals.invalidatedAll++
+      }),
+      cache.on('invalidationsLost', () => {
+        totals.invalidationsLost++
       }),
       cache.on('breaker', ({ state }) => {
         if (state === 'open') totals.breakerOpened++

@@ -22,6 +22,9 @@ interface Example {
   readonly printed: readonly string[]
 }
 
+/** What examples import, and what that asks for. */
+const linked = ['ioredis', 'redis', 'zod', 'prom-client', '@opentelemetry/api', '@types/node']
+
 /** Given to an example that uses such a name and does not declare it. */
 const names = [
   'db',
@@ -56,10 +59,10 @@ let databases = 0
 beforeAll(async () => {
   server = await startRedisServer()
   project = mkdtempSync(join(tmpdir(), 'breakwater-docs-'))
-  mkdirSync(join(project, 'node_modules', '@types'), { recursive: true })
+  for (const scope of ['@types', '@opentelemetry'])
+    mkdirSync(join(project, 'node_modules', scope), { recursive: true })
   link('breakwater', root)
-  for (const name of ['ioredis', 'redis', 'zod', '@types/node'])
-    link(name, join(root, 'node_modules', name))
+  for (const name of linked) link(name, join(root, 'node_modules', name))
   write('package.json', '{ "private": true, "type": "module" }')
   write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
   copyFileSync(join(here, 'surroundings.ts'), join(project, 'surroundings.ts'))

@@ -260,8 +260,10 @@ describe('one registry', () => {
     prometheusMetrics({ cache, registry, prefix: 'a_' })
     prometheusMetrics({ cache, registry, prefix: 'b_cache_' })
     const got = await scraped(registry)
-    expect(got['a_store_up{namespace="shop"}']).toBe(0)
-    expect(got['b_cache_store_up{namespace="shop"}']).toBe(0)
+    expect(got['a_loads_running{namespace="shop"}']).toBe(0)
+    expect(got['b_cache_loads_running{namespace="shop"}']).toBe(0)
+    // Without a store there is none that could be up or down.
+    expect(Object.keys(got).filter((name) => name.includes('store_up'))).toEqual([])
   })
 })
 

@@ -7,6 +7,8 @@ import type { Contender } from '../contenders/contender.ts'
 import { createContender } from '../contenders/create-contender.ts'
 import { type CountedDatabase, openDatabase } from './counted-database.ts'
 import { type ApiCommand, type ApiReport, type ApiSettings, wallClock } from './messages.ts'
+import { announce } from './targets.ts'
+import { openTelemetry } from './telemetry.ts'
 
 process.on('disconnect', () => process.exit(0))
 let database: CountedDatabase | undefined
@@ -32,11 +34,12 @@ async function start(settings: ApiSettings): Promise<void> {
   const contender = await createContender(settings, shop.trending, (change) => {
     report({ kind: 'lease', change, at: wallClock() })
   })
+  const telemetry = await openTelemetry(contender.cache)
   reportHealth(contender)
   const api = Fastify({ keepAliveTimeout: 60_000 })
 
   api.get<{ Params: { category: string } }>('/trending/:category', ({ params }) =>
-    contender.trending(params.category),
+    telemetry.request('GET /trending/:category', () => contender.trending(params.category)),
   )
   api.get<{ Params: { id: string } }>('/products/:id', ({ params }) =>
     shop.product(Number(params.id)),
@@ -47,9 +50,15 @@ async function start(settings: ApiSettings): Promise<void> {
     return { revision }
   })
 
+  api.get('/metrics', async (_, reply) => {
+    const { type, text } = await telemetry.scrape()
+    return reply.type(type).send(text)
+  })
+
   await api.listen({ host: '127.0.0.1', port: 0 })
   const address = api.server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
+  announce(address.port, { contender: settings.contender })
   report({ kind: 'listening', port: address.port })
 }
 

@@ -31,5 +31,6 @@ export function breakwaterAhead(options: {
     trending: (category) => trending.get(category),
     invalidate: (category) => trending.invalidate(category),
     health: () => cache.health(),
+    cache,
   }
 }

@@ -27,5 +27,6 @@ export function breakwater(options: {
     trending: (category) => trending.get(category),
     invalidate: (category) => trending.invalidate(category),
     health: () => cache.health(),
+    cache,
   }
 }

@@ -1,6 +1,7 @@
 // What every contender is: a cache in front of one slow query. They differ in nothing else.
 
 import type { LeaseChange, StoreHealth } from '../api/messages.ts'
+import type { Cache } from 'breakwater'
 import type { Trending } from '../shop/queries.ts'
 
 export const contenderIds = [
@@ -25,6 +26,8 @@ export interface Contender {
   invalidate(category: string): Promise<void>
   /** breakwater only. */
   health?(): StoreHealth
+  /** breakwater only: what its metrics are of. */
+  readonly cache?: Cache
 }
 
 export const contenderNames: Readonly<Record<ContenderId, { title: string; how: string }>> = {
