@@ -98,6 +98,8 @@ export function endContender(live: Live, contender: ContenderId, queries: number
   const run: ContenderRun = {
     contender,
     startedAt,
+    cachedAt: undefined,
+    loadingUntil: undefined,
     durationMs: 2000,
     timeoutMs: 1000,
     answers: Array.from({ length: 40 }, (_, n) => ({
