@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'
 import { lacksChromium, provideChromium } from './setup/chromium.mjs'
 import { installDependencies } from './setup/dependencies.mjs'
-import { installPrograms } from './setup/install-programs.mjs'
+import { installBeside } from './setup/install-programs.mjs'
 import { missingPostgres } from './setup/postgres.mjs'
 import { requireNodeVersion } from './setup/node-version.mjs'
 import { lacksPrometheus, providePrometheus } from './setup/prometheus.mjs'
@@ -25,14 +25,16 @@ const wantsPage = wants(['test/lab/live-page.test.ts'])
 const wantsMetrics = wants(['test/metrics/alerts.test.ts', 'test/metrics/read-back.test.ts'])
 
 requireNodeVersion()
+const lacking = [
+  ...(lacksRedis() ? ['redis'] : []),
+  ...(wantsPage && lacksChromium() ? ['chromium'] : []),
+  ...(wantsMetrics && lacksPrometheus() ? ['prometheus'] : []),
+]
+// Beside npm: on a new machine both take half a minute.
+const installing = installBeside(lacking)
 installDependencies(root)
-if (!build(['library', 'rig', 'soak', 'lab'])) process.exit(1)
-/** @type {import('./setup/install-programs.mjs').Program[]} */
-const lacking = []
-if (lacksRedis()) lacking.push('redis')
-if (wantsPage && lacksChromium()) lacking.push('chromium')
-if (wantsMetrics && lacksPrometheus()) lacking.push('prometheus')
-await installPrograms(lacking)
+if (!build(['library', 'cli', 'rig', 'soak', 'lab'])) process.exit(1)
+await installing
 const { server, missing } = await findRedis()
 if (missing !== undefined) {
   console.error(missing)

@@ -3,8 +3,9 @@
 // only meanwhile keeps packages from starting system services, and these are disabled afterwards.
 // Never asks and never uses sudo.
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 const policy = '/usr/sbin/policy-rc.d'
 const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=120', '-q', '-y']
@@ -57,6 +58,19 @@ const troubles = new Map()
  */
 export function troubleWith(name) {
   return troubles.get(name) ?? 'what was installed does not run.'
+}
+
+/**
+ * In a process of its own, while this one waits for others. Who still misses one tries again, and says why.
+ *
+ * @param {string[]} wanted
+ * @returns {Promise<void>}
+ */
+export async function installBeside(wanted) {
+  if (wanted.length === 0) return
+  const self = fileURLToPath(import.meta.url)
+  const child = spawn(process.execPath, [self, ...wanted], { stdio: ['ignore', 2, 2] })
+  await new Promise((resolve) => child.on('exit', resolve).on('error', resolve))
 }
 
 /** @param {Program[]} wanted those that are missing */
@@ -132,4 +146,8 @@ function run([program = '', ...options]) {
 /** @param {string[]} command */
 function succeeds([program = '', ...options]) {
   return spawnSync(program, options, { stdio: 'ignore' }).status === 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await installPrograms(/** @type {Program[]} */ (process.argv.slice(2)))
 }
