@@ -4,6 +4,9 @@ import { channels } from './channels.ts'
 
 type Listener = (event: never) => unknown
 
+// Every hit looks at it: not by its name among all others.
+const { answer: answers } = channels
+
 export class Listeners {
   readonly #namespace: string
   readonly #byEvent = new Map<keyof CacheEvents, Set<Listener>>()
@@ -15,7 +18,7 @@ export class Listeners {
 
   /** Read on every hit: two plain properties. */
   get answer(): boolean {
-    return this.#hasAnswer || channels.answer.hasSubscribers
+    return this.#hasAnswer || answers.hasSubscribers
   }
 
   get joined(): boolean {
