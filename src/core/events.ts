@@ -59,7 +59,7 @@ export interface CacheEvents {
     readonly result: 'same' | 'overtaken' | 'different' | 'failed'
     readonly ms: number
   }
-  /** A call waited for another process, whose lease had this token. */
+  /** Calls of this process have waited for another one, whose lease had this token; whatever came of it. */
   waited: At & { readonly ms: number; readonly holder: string }
   /** A call waited for a load that another call of this process had begun; `load`: that, if it ran here. */
   joined: At & { readonly ms: number; readonly load: LoadTrace | undefined }
