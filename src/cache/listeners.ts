@@ -41,7 +41,7 @@ export class Listeners {
     const told = make()
     const listeners = this.#byEvent.get(event)
     // Those of now: one that listens anew whenever it was told would be told without an end.
-    for (const listener of [...(listeners ?? [])]) {
+    for (const listener of Array.from(listeners ?? [])) {
       if (!listeners!.has(listener)) continue
       try {
         const result: unknown = listener(told as never)

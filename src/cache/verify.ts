@@ -6,8 +6,8 @@
  * Then it is told how long ago the entry was changed for the last time. That is small where an
  * invalidation was undone: by a source that reads from replicas which lag, or by a fault of ours.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { Flight } from '../flight/flight.ts'
+import { isLeftToAhead } from './ahead.ts'
 import {
   around,
   mayAsk,
@@ -21,12 +21,13 @@ import {
   type Work,
 } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { callbackFailed } from './failure.ts'
+import { compared } from './compared.ts'
 import { fly } from './fetch.ts'
+import { isTrusted } from './keep.ts'
 import { LastChanges } from './last-changes.ts'
 import { closed } from './load.ts'
 import { forbidsLoad, modeOf } from './modes.ts'
-import { cloned, given } from './values.ts'
+import { isBig } from './values.ts'
 import type { VerifyRules } from './verify-rules.ts'
 
 /** A writer who has changed the source has invalidated by then. */
@@ -61,6 +62,10 @@ export class Sampler {
     if (verify === undefined || this.#stop !== undefined || now < this.#nextAt) return
     // Neither the source nor callers are to feel it.
     if (!limiter.isAtEase || state !== 'open') return
+    // To compare what is big would hold up all else.
+    if (isBig(entry.size) && verify.equal === undefined) return
+    // Made by schedule, it is to be of then; and only the background may be able to.
+    if (isLeftToAhead(this.#engine, target.source)) return
     if (store?.isDown(target.key) === true || entry.provisional !== undefined) return
     if (forbidsLoad(modeOf(this.#engine, target.source), true)) return
     this.#nextAt = now + 1_000 / verify.perSecond
@@ -85,7 +90,8 @@ export class Sampler {
     const loaded = await loading.catch(() => undefined)
     this.#stop = undefined
     if (this.#engine.state !== 'open') return
-    const found = loaded === undefined ? 'failed' : this.#compare(target, served, loaded)
+    const found =
+      loaded === undefined ? 'failed' : compared(this.#engine, target, { served, loaded })
     if (found === 'failed') return this.#tell(target, 'failed', 0)
     if (found === 'same') return this.#tell(target, 'same', servedAt - served.startedAt)
     // Nothing that `close` or `idle` would wait for.
@@ -113,37 +119,13 @@ export class Sampler {
   async #isReplaced({ key, source }: Target, served: Entry): Promise<boolean> {
     const engine = this.#engine
     const held = usesMemory(engine, source.rules) ? engine.memory!.get(key) : undefined
-    if (held !== undefined) return held.stamp !== served.stamp
+    if (held !== undefined && isTrusted(engine, key, held, engine.clock.now())) {
+      return held.stamp !== served.stamp
+    }
     if (!usesStore(engine, source.rules)) return false
     if (!mayAsk(engine, source.rules, key)) return true
     const found = await engine.looks.at(engine, source, key, undefined)
     return found.type !== 'entry' || found.entry.stamp !== served.stamp
-  }
-
-  #compare(
-    { key, source }: Target,
-    served: Entry,
-    loaded: Answer,
-  ): 'same' | 'different' | 'failed' {
-    const { rules, name } = source
-    const { entry } = loaded
-    if (served.negative || entry.negative) {
-      return served.negative === entry.negative ? 'same' : 'different'
-    }
-    // A makeshift, or for one caller alone.
-    if (loaded.isUnkept === true) return 'failed'
-    const equal = rules.verify?.equal ?? isDeepStrictEqual
-    try {
-      const one = given(served, rules)
-      const other = given(entry, rules)
-      // What callers share is as it was loaded, or as the store gave it back.
-      const isSame =
-        equal(one, other) || (rules.values === 'share' && equal(one, cloned(other, rules)))
-      return isSame ? 'same' : 'different'
-    } catch (error) {
-      callbackFailed(this.#engine, { name, key }, 'verify.equal', error)
-      return 'failed'
-    }
   }
 
   #tell({ key, source }: Target, result: keyof typeof counted, ms: number): void {

@@ -23,6 +23,8 @@ export class Watched {
   readonly #watches = new Map<Cache, Watch>()
   /** What closed caches had counted, whose namespace is still there. */
   readonly #past = new Map<Metric, Samples>()
+  /** By namespace: names that those of its caches have had which are gone. */
+  readonly #pastNames = new Map<string, Set<string>>()
   readonly #onGone: (namespace: string, names: Iterable<string>) => void
 
   /** `onGone`: the last cache of this namespace has left, whose definitions had these names. */
@@ -74,11 +76,14 @@ export class Watched {
     if (this.#watches.get(cache) !== watch) return
     this.#watches.delete(cache)
     const { namespace } = cache
-    if (this.#has(namespace)) return
+    const names = this.#pastNames.get(namespace) ?? new Set()
+    for (const name of watch.labels) names.add(name)
+    if (this.#has(namespace)) return void this.#pastNames.set(namespace, names)
+    this.#pastNames.delete(namespace)
     for (const past of this.#past.values()) {
       for (const [id, { labels }] of past) if (labels['namespace'] === namespace) past.delete(id)
     }
-    this.#onGone(namespace, watch.labels)
+    this.#onGone(namespace, names)
   }
 
   #has(namespace: string): boolean {
