@@ -43,6 +43,15 @@ export class Watched {
 
   samplesOf(metric: Metric): Iterable<Sample> {
     this.#leaveClosed((one) => one.snapshot().health.status === 'closed')
+    if (!this.#isMixed) {
+      const alone: Sample[] = []
+      for (const watch of this.#watches.values()) {
+        const from = watch.snapshot()
+        const { namespace } = from
+        metric.read(from, (own, value) => alone.push({ labels: { namespace, ...own }, value }))
+      }
+      return alone
+    }
     const samples: Samples = new Map()
     for (const { labels, value } of this.#past.get(metric)?.values() ?? []) {
       gather(samples, metric, labels, value)
@@ -54,6 +63,12 @@ export class Watched {
   end(): void {
     for (const watch of this.#watches.values()) watch.stop()
     this.#watches.clear()
+  }
+
+  /** Else no two caches have a series in common, and nothing need be looked for: most of a scrape's cost. */
+  get #isMixed(): boolean {
+    const namespaces = new Set([...this.#watches.keys()].map(({ namespace }) => namespace))
+    return this.#pastNames.size > 0 || namespaces.size < this.#watches.size
   }
 
   #leaveClosed(isOver: (watch: Watch) => boolean): void {
