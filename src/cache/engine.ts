@@ -128,6 +128,8 @@ export interface Answer {
   readonly isUnkept?: boolean
   /** Why it is stale. */
   readonly cause?: StaleCause | undefined
+  /** Stale, and yet this call began a load. */
+  readonly hasLoad?: boolean
   /** Another call had started the load that it is of. */
   readonly isShared?: boolean
   /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */

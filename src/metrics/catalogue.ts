@@ -25,8 +25,9 @@ export const metrics: readonly Metric[] = [
     'miss failed': 'failuresMiss', 'stale failed': 'failuresStale', 'early failed': 'failuresEarly',
     'forced failed?': 'failuresForced', 'scheduled failed?': 'failuresScheduled', 'verify failed?': 'failuresVerify',
   }),
-  each({ name: 'loads_saved_total', otel: 'loads.saved', unit: '{load}', help: 'Calls that were answered from what another call, or a refresh, had loaded' },
-    ({ hitMemory, hitStore, stale, waited, shared }) => hitMemory + hitStore + stale + waited + shared),
+  each({ name: 'loads_saved_total', otel: 'loads.saved', unit: '{load}', help: 'Calls that began no load, since another call, or a refresh, had loaded what they got' },
+    ({ hitMemory, hitStore, stale, staleLoading, waited, shared }) =>
+      hitMemory + hitStore + stale - staleLoading + waited + shared),
   each({ name: 'refresh_failures_total', otel: 'refresh.failures', unit: '{load}', help: 'Failed loads of a stale or ageing value, or by schedule' },
     ({ failuresStale, failuresEarly, failuresScheduled }) => failuresStale + failuresEarly + failuresScheduled),
   {

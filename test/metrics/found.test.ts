@@ -234,6 +234,29 @@ describe('callers of a load, and waits', () => {
   })
 })
 
+describe('loads saved', () => {
+  // Who had begun a load that failed, and got what there was, counted as if none had been needed.
+  it('are of calls that began none', async () => {
+    const { clock, process } = world({ ttl: '1s', staleIfError: '1h', errorBackoff: '10s' })
+    const { cache } = process()
+    const registry = new Registry()
+    prometheusMetrics({ cache, registry })
+    let fails = false
+    const item = cache.define({
+      name: 'item',
+      load: async (id: number) => (fails ? Promise.reject(new Error('down')) : id),
+    })
+    await item.get(1)
+    await clock.advance('2s')
+    fails = true
+    // The first of these loads, the others find its failure.
+    for (let n = 0; n < 3; n++) expect(await item.get(1)).toBe(1)
+    const got = await scraped(registry)
+    expect(cache.counters()['item']).toMatchObject({ stale: 3, staleLoading: 1 })
+    expect(got['cache_loads_saved_total{namespace="shop",name="item"}']).toBe(2)
+  })
+})
+
 describe('the verifier', () => {
   const twice = async (get: () => Promise<unknown>, between = () => {}) => {
     await get()
