@@ -85,7 +85,9 @@ export interface EntryDefaults<Value = any> extends Opt<{
    * Looks again at this share of the hits: the loader runs once more, aside (`ctx.reason` is
    * `'verify'`), and what it gives is compared, by `equal` or in depth. Told by the event `verified`
    * and by counters. At most `perSecond` of each definition in each process (default 1), one at a
-   * time, and none while loads queue. Default `false`.
+   * time, and none while loads queue or all places but one are taken (a `limit` of 1: none). What
+   * requests leave to `precompute` is not looked at: it is as of its period, by design. `equal` is
+   * asked only of two values that exist; without one, nothing over 256 KiB is. Default `false`.
    */
   verify:
     | number

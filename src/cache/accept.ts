@@ -91,8 +91,19 @@ export function accept(
       break
   }
   if (got.waitedAt === undefined) return { entry, outcome: 'hit', tier: 'store', private: false }
-  const { waitedAt, holder = '' } = got
-  const ms = now - waitedAt
-  engine.listeners.tell('waited', () => ({ name: source.name, key, ms, holder }))
+  tellWaited(engine, work, flight, got)
   return { entry, outcome: 'waited', tier: 'store', private: false }
+}
+
+/** A wait for another process is over, whatever came of it. One that no call had part in is no news. */
+export function tellWaited(
+  engine: Engine,
+  { target }: Work,
+  flight: Flying,
+  { waitedAt, holder = '' }: Pick<Got, 'waitedAt' | 'holder'>,
+): void {
+  if (waitedAt === undefined || flight.callers === 0) return
+  const { key, source } = target
+  const ms = engine.clock.now() - waitedAt
+  engine.listeners.tell('waited', () => ({ name: source.name, key, ms, holder }))
 }

@@ -44,6 +44,7 @@ export async function answered(
     if (outcome === 'hit') counters[tier === 'memory' ? 'hitMemory' : 'hitStore']++
     else if (outcome === 'stale') {
       const { cause = 'revalidate' } = answer
+      if (answer.hasLoad === true) counters.staleLoading++
       countStale(engine, source, key, { cause, tier, freshUntil: entry.freshUntil })
     } else counters[outcome]++
     if (answer.isShared === true && outcome === 'loaded') counters.shared++

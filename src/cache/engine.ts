@@ -13,10 +13,10 @@ import type { Seat } from './batch.ts'
 import type { Ahead } from './ahead.ts'
 import type { Companion } from './companions.ts'
 import type { LoadTracer } from './traced.ts'
-import type { Changes } from './verify.ts'
 import type { Entry } from './entry.ts'
 import type { Echoes } from './heed.ts'
 import type { Hearing } from './hearing.ts'
+import type { LastChanges } from './last-changes.ts'
 import type { Listeners } from './listeners.ts'
 import type { Looks } from './look.ts'
 import type { EntryRules } from './options.ts'
@@ -64,9 +64,9 @@ export interface Engine {
   /** What runs around every loader. */
   readonly tracers: Set<LoadTracer>
   /** Of keys and tags; `undefined`: nothing is verified. */
-  verified: Changes | undefined
   /** Tells who asks over the bus of this process. */
   presence: Presence | undefined
+  verified: LastChanges | undefined
   /** Makes values before anyone asks. `undefined`: nothing is kept, or it is not there. */
   ahead: Ahead | undefined
   /** Of definitions whose values are big: how big the last one was. */
@@ -129,8 +129,12 @@ export interface Answer {
   readonly tier: 'memory' | 'store' | 'source'
   /** For the call that started the load, and nobody else. */
   readonly private: boolean
+  /** Loaded, and not to be kept as it is. */
+  readonly isUnkept?: boolean
   /** Why it is stale. */
   readonly cause?: StaleCause | undefined
+  /** Stale, and yet this call began a load. */
+  readonly hasLoad?: boolean
   /** Another call had started the load that it is of. */
   readonly isShared?: boolean
   /** `Engine.changes` of a stale answer that a refresh may begin with, if nothing has changed since. */

@@ -10,7 +10,7 @@ import { BreakwaterError } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
 import type { Ear } from '../flight/waiters.ts'
 import type { Acquired, AcquireRequest, Token } from '../ports.ts'
-import { accept, acceptChecked, unpackFor } from './accept.ts'
+import { accept, acceptChecked, tellWaited, unpackFor } from './accept.ts'
 import {
   isClosed,
   mayAsk,
@@ -77,6 +77,10 @@ async function contendUntilDone(
   let pollMs = firstPollMs
   // A failure of before a change by tag, which the store remembers, stands in nobody's way.
   let overrides = false
+  const waitEnded = (): void => {
+    tellWaited(engine, work, flight, { waitedAt, holder: waitedFor })
+    waitedAt = undefined
+  }
   const isOfBefore = (failed: Failed): boolean => {
     const { asOf } = readAsOf(failed.error)
     if (!engine.tags.isGoneAfter(asOf, source.labels)) return false
@@ -109,6 +113,7 @@ async function contendUntilDone(
     let frame: Uint8Array
     switch (reply.type) {
       case 'lease': {
+        waitEnded()
         const lease = new Lease(engine, target, token)
         const answer = await load(engine, work, flight, { lease, unleased: undefined })
         if (answer !== 'again') return answer
@@ -119,6 +124,7 @@ async function contendUntilDone(
       case 'failed':
       case 'backoff':
         if (isOfBefore(reply)) continue
+        waitEnded()
         throw failedElsewhere(engine, work, flight, reply)
       case 'value':
         frame = reply.frame
@@ -126,7 +132,10 @@ async function contendUntilDone(
       case 'wait': {
         const { ms, token: holder } = reply
         const now = engine.clock.now()
-        if (now >= giveUpAt) return giveUp(engine, work, flight)
+        if (now >= giveUpAt) {
+          waitEnded()
+          return giveUp(engine, work, flight)
+        }
         flight.leavePlace()
         if (flight.outdated) continue // the holder named may be one of before the change
         waitedFor = holder
@@ -144,7 +153,10 @@ async function contendUntilDone(
         // After a change, what was waited for is of before: the key's news are asked for again.
         if (wake.type === 'again' || flight.outdated) continue
         if (wake.type === 'failed' && isOfBefore(wake)) continue
-        if (wake.type === 'failed') throw failedElsewhere(engine, work, flight, wake)
+        if (wake.type === 'failed') {
+          waitEnded()
+          throw failedElsewhere(engine, work, flight, wake)
+        }
         current = currentTags(engine)
         frame = wake.frame
         break

@@ -42,7 +42,10 @@ export class Listeners {
     const channel = channels[event]
     if (!this.#has(event) && !channel.hasSubscribers) return
     const told = make()
-    for (const listener of this.#byEvent.get(event) ?? []) {
+    const listeners = this.#byEvent.get(event)
+    // Those of now: one that listens anew whenever it was told would be told without an end.
+    for (const listener of Array.from(listeners ?? [])) {
+      if (!listeners!.has(listener)) continue
       try {
         const result: unknown = listener(told as never)
         if (result instanceof Promise) result.catch(() => {})

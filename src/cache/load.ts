@@ -117,6 +117,7 @@ export async function load(
     outcome: 'loaded',
     tier: 'source',
     private: made.private,
+    isUnkept: made.mark !== undefined,
   }
   flight.phase = 'publish'
   if (made.mark !== undefined || made.outdated || engine.hearing.isDeaf(ran.endedAt)) {

@@ -278,8 +278,11 @@ export async function settle(
     engine.flights.detach(flight)
     return attempt(engine, target, wanted)
   }
-  const cover = (cause: StaleCause): Answer | undefined =>
-    forced ? undefined : coverBy(engine, source, key, { known: flight.work.known, since }, cause)
+  const cover = (cause: StaleCause): Answer | undefined => {
+    if (forced) return undefined
+    const stale = coverBy(engine, source, key, { known: flight.work.known, since }, cause)
+    return stale && { ...stale, hasLoad: started }
+  }
   const now = clock.now()
   const { softTimeoutMs } = source.rules
   const soft = softTimeoutMs !== undefined && !forced

@@ -105,16 +105,19 @@ function readingOf(
     run: (target: Target) => Promise<Answer>,
   ): Promise<Answer | StandIn> =>
     answered(engine, { source, key, arg, call }, () => run(targetFor(arg, key)))
+  const sampler = source.isAround ? undefined : samplerOf(engine, source)
+  const sample = (entry: Entry, arg: unknown, key: string): void => {
+    if (sampler?.draws(rules.verify!) === true) sampler.take(targetFor(arg, key), entry)
+  }
   const valueFrom = async (...asked: Parameters<typeof answerFrom>): Promise<unknown> => {
     const answer = await answerFrom(...asked)
-    return isStandIn(answer) ? answer.value : given(answer.entry, rules)
+    if (isStandIn(answer)) return answer.value
+    if (answer.outcome === 'hit') sample(answer.entry, asked[0], asked[1])
+    return given(answer.entry, rules)
   }
-  const sampler = source.isAround ? undefined : samplerOf(engine, source)
   const counted = (entry: Entry, arg: unknown, key: string, outcome: Outcome): void => {
     if (entry.negative) counters.negative++
-    if (sampler !== undefined && outcome === 'hit' && --sampler.left <= 0) {
-      sampler.take(targetFor(arg, key), entry)
-    }
+    if (sampler !== undefined && outcome === 'hit') sample(entry, arg, key)
     if (listeners.answer) listeners.tell('answer', () => ({ name, key, outcome }))
   }
 
@@ -205,7 +208,9 @@ function readingOf(
       const key = keyFor(arg)
       const wants = resolveCall(call)
       const answer = await answerFrom(arg, key, wants, (target) => read(engine, target, wants))
-      return isStandIn(answer) ? answer : story(answer, rules)
+      if (isStandIn(answer)) return answer
+      if (answer.outcome === 'hit') sample(answer.entry, arg, key)
+      return story(answer, rules)
     },
     refresh: async (arg, call) => {
       const key = keyFor(arg)

@@ -112,8 +112,8 @@ function tooLarge(bytes: number, rules: EntryRules): Unstorable {
   return { type: 'unstorable', path: `$: ${bytes} bytes, over maxBytes (${rules.maxBytes})` }
 }
 
-/** What cannot be encoded is given as it is. */
-function cloned(value: unknown, rules: EntryRules): unknown {
+/** As the store would give it back. What cannot be encoded is given as it is. */
+export function cloned(value: unknown, rules: EntryRules): unknown {
   if (isScalar(value)) return value
   try {
     return rules.codec.decode(rules.codec.encode(value))

@@ -5,6 +5,8 @@ import { checkNames, type Level } from '../core/option-names.ts'
 export interface VerifyRules {
   /** Of the hits. */
   readonly sample: number
+  /** What one hit adds to the chance: hits that add up to a draw of mean 1 are this share of them all. */
+  readonly step: number
   /** At most so many, of a definition in this process. */
   readonly perSecond: number
   readonly equal: ((served: unknown, loaded: unknown) => boolean) | undefined
@@ -20,7 +22,7 @@ export function verifyRules(
   if (given === undefined) return before
   if (given === false || given === 0) return undefined
   if (typeof given === 'number') {
-    return { perSecond: 1, equal: undefined, ...before, sample: share(given, option) }
+    return { perSecond: 1, equal: undefined, ...before, ...share(given, option) }
   }
   if (typeof given !== 'object' || given === null) {
     throw invalidOption(option, "false, a share such as 0.001, or '{ sample: 0.001 }'", given)
@@ -37,13 +39,15 @@ export function verifyRules(
     throw invalidOption(`${option}.equal`, 'a function', equal)
   }
   return {
-    sample: share(sample ?? before?.sample, `${option}.sample`),
+    ...share(sample ?? before?.sample, `${option}.sample`),
     perSecond,
     equal: (equal as VerifyRules['equal']) ?? before?.equal,
   }
 }
 
-function share(given: unknown, option: string): number {
-  if (typeof given === 'number' && given > 0 && given <= 1) return given
+function share(given: unknown, option: string): Pick<VerifyRules, 'sample' | 'step'> {
+  if (typeof given === 'number' && given > 0 && given <= 1) {
+    return { sample: given, step: -Math.log1p(-given) }
+  }
   throw invalidOption(option, 'a number over 0, and at most 1', given)
 }

@@ -6,121 +6,139 @@
  * Then it is told how long ago the entry was changed for the last time. That is small where an
  * invalidation was undone: by a source that reads from replicas which lag, or by a fault of ours.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { Flight } from '../flight/flight.ts'
-import type { Label } from '../core/labels.ts'
-import { around, type Answer, type Engine, type Source, type Target, type Work } from './engine.ts'
+import { isLeftToAhead } from './ahead.ts'
+import {
+  around,
+  mayAsk,
+  usesMemory,
+  usesStore,
+  type Answer,
+  type Engine,
+  type Flying,
+  type Source,
+  type Target,
+  type Work,
+} from './engine.ts'
 import type { Entry } from './entry.ts'
-import { callbackFailed } from './failure.ts'
+import { compared } from './compared.ts'
 import { fly } from './fetch.ts'
+import { isTrusted } from './keep.ts'
+import { LastChanges } from './last-changes.ts'
+import { closed } from './load.ts'
 import { forbidsLoad, modeOf } from './modes.ts'
-import { given } from './values.ts'
+import { isBig } from './values.ts'
 import type { VerifyRules } from './verify-rules.ts'
 
 /** A writer who has changed the source has invalidated by then. */
 const graceMs = 1_000
-/** What is heard of more keys or tags than these forgets the oldest. */
-const mostRemembered = 10_000
-
-/** When keys and tags were changed, for those that are verified: on this process's clock. */
-export class Changes {
-  readonly #at = new Map<string, number>()
-
-  note(labels: readonly string[], now: number): void {
-    for (const label of labels) {
-      this.#at.delete(label)
-      this.#at.set(label, now)
-      if (this.#at.size > mostRemembered) this.#at.delete(this.#at.keys().next().value!)
-    }
-  }
-
-  last(key: string, labels: readonly Label[], more: readonly Label[]): number {
-    let last = this.#at.get(key) ?? -Infinity
-    for (const label of labels) last = Math.max(last, this.#at.get(label) ?? -Infinity)
-    for (const label of more) last = Math.max(last, this.#at.get(label) ?? -Infinity)
-    return last
-  }
-}
-
-/** One definition's. `left`: so many hits until the next of the sample. */
+/** One definition's, or that of all one-off keys. */
 export class Sampler {
-  left: number
   readonly #engine: Engine
-  readonly #rules: VerifyRules
+  /** Hits take their steps from it; the one that empties it is of the sample. */
+  #left: number
   #nextAt = -Infinity
-  #isBusy = false
+  /** Ends what is under way. */
+  #stop: (() => void) | undefined
 
-  constructor(engine: Engine, rules: VerifyRules) {
+  constructor(engine: Engine) {
     this.#engine = engine
-    this.#rules = rules
-    engine.verified ??= new Changes()
-    this.left = this.#gap()
+    engine.verified ??= new LastChanges()
+    engine.companions.add({ close: () => this.#stop?.() })
+    this.#left = this.#draw()
+  }
+
+  /** Is it the turn of this hit? */
+  draws({ step }: VerifyRules): boolean {
+    return (this.#left -= step) <= 0
   }
 
   /** Its turn has come. Never throws, and nobody waits for it. */
   take(target: Target, entry: Entry): void {
-    this.left = this.#gap()
-    const { clock, limiter, store } = this.#engine
+    this.#left = this.#draw()
+    const { clock, limiter, store, state, background, detached } = this.#engine
+    const { verify } = target.source.rules
     const now = clock.now()
-    // The source is not to feel it, least of all when it has enough to do.
-    if (this.#isBusy || now < this.#nextAt || limiter.queued > 0 || this.#engine.state !== 'open') {
-      return
-    }
+    if (verify === undefined || this.#stop !== undefined || now < this.#nextAt) return
+    // Neither the source nor callers are to feel it.
+    if (!limiter.isAtEase || state !== 'open') return
+    // To compare what is big would hold up all else.
+    if (isBig(entry.size) && verify.equal === undefined) return
+    // Made by schedule, it is to be of then; and only the background may be able to.
+    if (isLeftToAhead(this.#engine, target.source)) return
     if (store?.isDown(target.key) === true || entry.provisional !== undefined) return
     if (forbidsLoad(modeOf(this.#engine, target.source), true)) return
-    this.#isBusy = true
-    this.#nextAt = now + 1_000 / this.#rules.perSecond
-    const { background, detached } = this.#engine
-    const looking = detached(() => background.track(this.#look(target, entry, now)))
-    void looking.finally(() => (this.#isBusy = false))
+    this.#nextAt = now + 1_000 / verify.perSecond
+    void detached(() => background.track(this.#look({ target, served: entry, servedAt: now })))
   }
 
-  /** Hits between two of the sample: as if a die was thrown for each. */
-  #gap(): number {
-    const { sample } = this.#rules
-    if (sample >= 1) return 1
-    return Math.ceil(Math.log(1 - this.#engine.clock.random()) / Math.log(1 - sample)) || 1
+  /** As if a die was thrown for each hit: of however many, and whatever the share of each. */
+  #draw(): number {
+    return -Math.log1p(-this.#engine.clock.random())
   }
 
-  async #look(target: Target, served: Entry, servedAt: number): Promise<void> {
-    const { key, source } = target
-    const loaded = await loadAside(this.#engine, target).catch(() => undefined)
-    if (loaded === undefined || loaded.entry.uncacheable !== undefined) {
-      return this.#tell(target, 'failed', servedAt, servedAt)
-    }
-    const { startedAt } = served
-    if (this.#isSame(target, served, loaded.entry)) {
-      return this.#tell(target, 'same', startedAt, servedAt)
-    }
+  async #look(look: Look): Promise<void> {
+    const { target, served, servedAt } = look
     const { clock } = this.#engine
-    await new Promise<void>((resolve) => void clock.after(graceMs, resolve))
+    const { flight, loading } = loadAside(this.#engine, target)
+    this.#stop = () => {
+      flight.doomed = true
+      const error = closed(target.key)
+      flight.reject(error)
+      flight.controls.stop?.(error)
+    }
+    const loaded = await loading.catch(() => undefined)
+    this.#stop = undefined
     if (this.#engine.state !== 'open') return
-    const changedAt = this.#engine.verified!.last(key, source.labels, served.tags)
-    const now = clock.now()
-    const held = this.#engine.memory?.get(key)
-    const isReplaced = held !== undefined && held.stamp !== served.stamp
-    if (changedAt >= servedAt || isReplaced) return this.#tell(target, 'overtaken', startedAt, now)
-    this.#tell(target, 'different', Math.max(changedAt, startedAt), now)
-  }
-
-  #isSame(target: Target, served: Entry, loaded: Entry): boolean {
-    const { rules, name } = target.source
-    const one = given(served, rules)
-    const other = given(loaded, rules)
-    const { equal = isDeepStrictEqual } = this.#rules
-    try {
-      return equal(one, other)
-    } catch (error) {
-      callbackFailed(this.#engine, { name, key: target.key }, 'verify.equal', error)
-      return true
+    const found =
+      loaded === undefined ? 'failed' : compared(this.#engine, target, { served, loaded })
+    if (found === 'failed') return this.#tell(target, 'failed', 0)
+    if (found === 'same') return this.#tell(target, 'same', servedAt - served.startedAt)
+    // Nothing that `close` or `idle` would wait for.
+    const stop = clock.after(graceMs, () => {
+      this.#stop = undefined
+      void this.#engine.background.track(this.#judge(look))
+    })
+    this.#stop = () => {
+      this.#stop = undefined
+      stop()
     }
   }
 
-  #tell({ key, source }: Target, result: keyof typeof counted, from: number, now: number): void {
+  async #judge({ target, served, servedAt }: Look): Promise<void> {
+    const { clock, verified } = this.#engine
+    const { key, source } = target
+    const changedAt = verified!.last(key, source.labels, served.tags)
+    const now = clock.now()
+    const ms = now - Math.max(changedAt, served.startedAt)
+    const isOvertaken = changedAt >= servedAt || (await this.#isReplaced(target, served))
+    this.#tell(target, isOvertaken ? 'overtaken' : 'different', ms)
+  }
+
+  /** Whoever asks now would be given something else. */
+  async #isReplaced({ key, source }: Target, served: Entry): Promise<boolean> {
+    const engine = this.#engine
+    const held = usesMemory(engine, source.rules) ? engine.memory!.get(key) : undefined
+    if (held !== undefined && isTrusted(engine, key, held, engine.clock.now())) {
+      return held.stamp !== served.stamp
+    }
+    if (!usesStore(engine, source.rules)) return false
+    if (!mayAsk(engine, source.rules, key)) return true
+    const found = await engine.looks.at(engine, source, key, undefined)
+    return found.type !== 'entry' || found.entry.stamp !== served.stamp
+  }
+
+  #tell({ key, source }: Target, result: keyof typeof counted, ms: number): void {
     const { counters, name } = source
     counters[counted[result]]++
-    this.#engine.listeners.tell('verified', () => ({ name, key, result, ms: now - from }))
+    this.#engine.listeners.tell('verified', () => ({ name, key, result, ms }))
   }
+}
+
+interface Look {
+  readonly target: Target
+  readonly served: Entry
+  readonly servedAt: number
 }
 
 const counted = {
@@ -131,25 +149,25 @@ const counted = {
 } as const
 
 export function samplerOf(engine: Engine, { rules }: Source): Sampler | undefined {
-  return rules.verify === undefined || !engine.remembers
-    ? undefined
-    : new Sampler(engine, rules.verify)
+  return rules.verify === undefined || !engine.remembers ? undefined : new Sampler(engine)
 }
 
-/** For hits whose rules come with each call: one sampler for those that have the same. */
+/** For hits whose rules come with each call. */
 export function sampling(engine: Engine): (target: Target, entry: Entry) => void {
-  const samplers = new WeakMap<VerifyRules, Sampler>()
+  let sampler: Sampler | undefined
   return (target, entry) => {
     const { verify } = target.source.rules
     if (verify === undefined || target.source.isAround || !engine.remembers) return
-    let sampler = samplers.get(verify)
-    if (sampler === undefined) samplers.set(verify, (sampler = new Sampler(engine, verify)))
-    if (--sampler.left <= 0) sampler.take(target, entry)
+    sampler ??= new Sampler(engine)
+    if (sampler.draws(verify)) sampler.take(target, entry)
   }
 }
 
 /** Through the limiter, as work in the background; kept nowhere, and nobody joins it. */
-async function loadAside(engine: Engine, target: Target): Promise<Answer> {
+function loadAside(
+  engine: Engine,
+  target: Target,
+): { readonly flight: Flying; readonly loading: Promise<Answer> } {
   const aside = { ...target, source: around(target.source) }
   const nothing = { known: undefined, seen: undefined, seat: undefined, since: -Infinity }
   const work: Work = { target: aside, reason: 'verify', mode: 'alone', ...nothing }
@@ -158,5 +176,5 @@ async function loadAside(engine: Engine, target: Target): Promise<Answer> {
   const flight = new Flight<Answer, Work>(engine, { key, purpose: 'background', work, now })
   engine.flights.addAlone(flight)
   void fly(engine, work, flight)
-  return flight.result
+  return { flight, loading: flight.result }
 }

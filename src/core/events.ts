@@ -59,7 +59,7 @@ export interface CacheEvents {
     readonly result: 'same' | 'overtaken' | 'different' | 'failed'
     readonly ms: number
   }
-  /** A call waited for another process, whose lease had this token. */
+  /** Calls of this process have waited for another one, whose lease had this token; whatever came of it. */
   waited: At & { readonly ms: number; readonly holder: string }
   /** A call waited for a load that another call of this process had begun; `load`: that, if it ran here. */
   joined: At & { readonly ms: number; readonly load: LoadTrace | undefined }
@@ -212,6 +212,8 @@ export interface Counters {
   stale: number
   /** Of `stale`: read from the store. */
   staleStore: number
+  /** Of `stale`: the call had begun a load itself, which failed or takes too long. */
+  staleLoading: number
   /** Stale answers by why. */
   staleRevalidate: number
   staleError: number
@@ -279,7 +281,7 @@ export function newCounters(): Counters {
   return {
     hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, placeholder: 0,
     negative: 0, refused: 0, failed: 0, shared: 0,
-    staleStore: 0, staleRevalidate: 0, staleError: 0, staleTimeout: 0, staleOutage: 0, staleMode: 0, staleAhead: 0,
+    staleStore: 0, staleLoading: 0, staleRevalidate: 0, staleError: 0, staleTimeout: 0, staleOutage: 0, staleMode: 0, staleAhead: 0,
     loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
     loadsScheduled: 0, loadsVerify: 0,
     failuresMiss: 0, failuresStale: 0, failuresEarly: 0, failuresForced: 0, failuresScheduled: 0,

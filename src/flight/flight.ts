@@ -95,6 +95,7 @@ export class Flight<A, W> implements Waitable {
 
   readonly #result = deferred<A>()
   #callers = 0
+  #content = 0
   #keep: boolean
 
   constructor(owner: object, init: FlightInit<W>) {
@@ -112,9 +113,9 @@ export class Flight<A, W> implements Waitable {
     return this.phase !== 'wait' && this.phase !== 'queue'
   }
 
-  /** Who wait for it now. */
+  /** Who wait for it now: neither those who gave up, nor those who have a stale value meanwhile. */
   get callers(): number {
-    return this.#callers
+    return this.#callers - this.#content
   }
 
   get isWanted(): boolean {
@@ -166,10 +167,14 @@ export class Flight<A, W> implements Waitable {
         this.#result.promise.then(resolve, reject)
         // The call gives up or is content, the work goes on: callers who are all in a hurry must
         // not keep a slow load from ever being finished.
+        const leaveBehind = (): void => {
+          this.#keep = true
+          this.#content++
+        }
         const answerStale = (): boolean => {
           const stale = options.cover()
           if (stale === undefined) return false
-          this.#keep = true
+          leaveBehind()
           resolve(stale)
           return true
         }
@@ -185,7 +190,7 @@ export class Flight<A, W> implements Waitable {
         if (timeoutMs !== undefined) {
           const giveUp = (): void => {
             if (answerStale()) return
-            this.#keep = true
+            leaveBehind()
             reject(options.gaveUp())
           }
           ends.push(clock.after(timeoutMs, giveUp))

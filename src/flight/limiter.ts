@@ -105,6 +105,11 @@ export class Limiter {
     return this.#callers.size + this.#background.size
   }
 
+  /** Does nobody wait, and would one more leave a place for whoever comes next? */
+  get isAtEase(): boolean {
+    return this.queued === 0 && this.#running + 1 < this.limit
+  }
+
   /** How many loads may run at once now. */
   get limit(): number {
     return this.#places.limit

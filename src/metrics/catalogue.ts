@@ -25,8 +25,9 @@ export const metrics: readonly Metric[] = [
     'miss failed': 'failuresMiss', 'stale failed': 'failuresStale', 'early failed': 'failuresEarly',
     'forced failed?': 'failuresForced', 'scheduled failed?': 'failuresScheduled', 'verify failed?': 'failuresVerify',
   }),
-  each({ name: 'loads_saved_total', otel: 'loads.saved', unit: '{load}', help: 'Calls that were answered from what another call, or a refresh, had loaded' },
-    ({ hitMemory, hitStore, stale, waited, shared }) => hitMemory + hitStore + stale + waited + shared),
+  each({ name: 'loads_saved_total', otel: 'loads.saved', unit: '{load}', help: 'Calls that began no load, since another call, or a refresh, had loaded what they got' },
+    ({ hitMemory, hitStore, stale, staleLoading, waited, shared }) =>
+      hitMemory + hitStore + stale - staleLoading + waited + shared),
   each({ name: 'refresh_failures_total', otel: 'refresh.failures', unit: '{load}', help: 'Failed loads of a stale or ageing value, or by schedule' },
     ({ failuresStale, failuresEarly, failuresScheduled }) => failuresStale + failuresEarly + failuresScheduled),
   {
@@ -117,7 +118,7 @@ const counts = [0, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000]
 // prettier-ignore
 export const histograms = {
   load: { name: 'load_seconds', otel: 'load.duration', unit: 's', help: 'How long the loader took, of loads that ended well', buckets: seconds },
-  waited: { name: 'lock_wait_seconds', otel: 'lock.wait.duration', unit: 's', help: 'How long a call waited for the load of another process', buckets: seconds },
+  waited: { name: 'lock_wait_seconds', otel: 'lock.wait.duration', unit: 's', help: 'How long calls waited for the load of another process; those that waited together count once', buckets: seconds },
   stale: { name: 'staleness_seconds', otel: 'staleness', unit: 's', help: 'How long ago a stale answer had ceased to be fresh', buckets: ages },
   callers: { name: 'load_callers', otel: 'load.callers', unit: '{request}', help: 'Calls of this process that waited for a load when it ended', buckets: counts },
   mismatch: { name: 'verify_mismatch_age_seconds', otel: 'verify.mismatch.age', unit: 's', help: 'Served values that the source does not have: how long after the last change of the entry, or else its load', buckets: ages },

@@ -15,13 +15,14 @@ import {
 } from '@opentelemetry/api'
 import type { Cache } from '../api.ts'
 import { engineOf } from '../cache/companions.ts'
+import type { Engine } from '../cache/engine.ts'
 import { invalidOption } from '../core/errors.ts'
 import { checkNames } from '../core/option-names.ts'
 import { histograms, metrics, type HistogramOf } from './catalogue.ts'
 import type { Labels, Metric } from './metric.ts'
 import { aCache, bucketsOf, checkBuckets, type Buckets } from './metric-options.ts'
 import { traceLoads } from './spans.ts'
-import { Watch, type Observed } from './watch.ts'
+import { Watched } from './watched.ts'
 
 export interface OpenTelemetryOptions {
   cache: Cache
@@ -54,13 +55,35 @@ export function openTelemetry(options: OpenTelemetryOptions): { stop(): void } {
   }
   if (typeof keys !== 'boolean') throw invalidOption(`${of}.keys`, 'true or false', keys)
   const buckets = bucketsOf(checkBuckets(given['buckets'], of))
-  const meters = provider<MeterProvider>('meterProvider', 'getMeter', given, globalMetrics)
+  const meters = provider<MeterProvider>(
+    'meterProvider',
+    'getMeter',
+    given,
+    // The one of now: what was made of it is kept with it.
+    globalMetrics.getMeterProvider(),
+  )
   const tracers = provider<TracerProvider>('tracerProvider', 'getTracer', given, globalTraces)
   const stops = [
-    meters && measure(cache, meters.getMeter('breakwater'), { prefix, buckets }),
-    tracers && traceLoads(engine, tracers.getTracer('breakwater'), { prefix, keys }),
+    meters && measure(cache, meters, { prefix, buckets }),
+    tracers && traceOnce(engine, tracers, { prefix, keys }),
   ]
   return { stop: () => stops.forEach((stop) => stop?.()) }
+}
+
+const traced = new WeakMap<Engine, Map<TracerProvider, () => void>>()
+
+/** A cache that is given again is traced as was said last, and not twice. */
+function traceOnce(
+  engine: Engine,
+  tracers: TracerProvider,
+  how: { readonly prefix: string; readonly keys: boolean },
+): () => void {
+  const byTracers = traced.get(engine) ?? new Map<TracerProvider, () => void>()
+  traced.set(engine, byTracers)
+  byTracers.get(tracers)?.()
+  const stop = traceLoads(engine, tracers.getTracer('breakwater'), how)
+  byTracers.set(tracers, stop)
+  return stop
 }
 
 function provider<P extends object>(
@@ -75,53 +98,68 @@ function provider<P extends object>(
   throw invalidOption(`${of}.${option}`, `false, or an object with ${String(method)}()`, provided)
 }
 
+/** By provider and prefix: an observable is told of once per collection, whatever the number of caches. */
+const byProvider = new WeakMap<MeterProvider, Map<string, Instruments>>()
+
+interface Instruments {
+  readonly watched: Watched
+  readonly made: Record<keyof typeof histograms, Histogram>
+}
+
 function measure(
   cache: Cache,
-  meter: Meter,
+  meters: MeterProvider,
   how: { readonly prefix: string; readonly buckets: Readonly<Record<string, number[]>> },
 ): () => void {
   const { prefix, buckets } = how
-  const attributes = (own: Labels): Labels =>
-    Object.fromEntries(Object.entries(own).map(([name, value]) => [`${prefix}.${name}`, value]))
   const { namespace } = cache
-  const histogramOf = ({ otel, unit, help }: HistogramOf, boundaries: number[]): Histogram =>
-    meter.createHistogram(`${prefix}.${otel}`, {
-      unit,
-      description: help,
-      advice: { explicitBucketBoundaries: boundaries },
-    })
+  const byPrefix = byProvider.get(meters) ?? new Map<string, Instruments>()
+  byProvider.set(meters, byPrefix)
+  const known = byPrefix.get(prefix) ?? instruments(meters.getMeter('breakwater'), prefix, buckets)
+  byPrefix.set(prefix, known)
+  const { watched, made } = known
+  const at = (name: string): Labels => attributes(prefix, { namespace, name })
+  return watched.add(cache, {
+    load: (name, ms) => made.load.record(ms / 1_000, at(name)),
+    callers: (name, count) => made.callers.record(count, at(name)),
+    waited: (name, ms) => made.waited.record(ms / 1_000, at(name)),
+    stale: (name, ms) => made.stale.record(ms / 1_000, at(name)),
+    mismatch: (name, ms) => made.mismatch.record(ms / 1_000, at(name)),
+  })
+}
+
+function instruments(
+  meter: Meter,
+  prefix: string,
+  buckets: Readonly<Record<string, number[]>>,
+): Instruments {
   const made = Object.fromEntries(
-    Object.entries<HistogramOf>(histograms).map(([which, histogram]) => {
-      return [which, histogramOf(histogram, buckets[which]!)]
+    Object.entries<HistogramOf>(histograms).map(([which, { otel, unit, help }]) => {
+      const advice = { explicitBucketBoundaries: buckets[which]! }
+      const options = { unit, description: help, advice }
+      return [which, meter.createHistogram(`${prefix}.${otel}`, options)]
     }),
-  ) as Record<keyof typeof histograms, Histogram>
-  const observed: Observed = {
-    load: (name, { ms, callers }) => {
-      made.load.record(ms / 1_000, attributes({ namespace, name }))
-      made.callers.record(callers, attributes({ namespace, name }))
-    },
-    waited: (name, ms) => made.waited.record(ms / 1_000, attributes({ namespace, name })),
-    stale: (name, ms) => made.stale.record(ms / 1_000, attributes({ namespace, name })),
-    mismatch: (name, ms) => made.mismatch.record(ms / 1_000, attributes({ namespace, name })),
-  }
-  const watch = new Watch(cache, observed)
+  ) as Instruments['made']
+  const watched = new Watched()
   const all = metrics.map((metric) => [metric, observableOf(meter, prefix, metric)] as const)
   const collect: BatchObservableCallback = (result) => {
-    if (watch.isOver) return stop()
-    const from = watch.snapshot()
-    for (const [{ read }, observable] of all) {
-      read(from, (own, value) => {
-        result.observe(observable, value, attributes({ namespace, ...own }))
-      })
+    for (const [metric, observable] of all) {
+      for (const { labels, value } of watched.samplesOf(metric)) {
+        result.observe(observable, value, attributes(prefix, labels))
+      }
     }
   }
-  const observables = all.map(([, observable]) => observable)
-  meter.addBatchObservableCallback(collect, observables)
-  function stop(): void {
-    watch.stop()
-    meter.removeBatchObservableCallback(collect, observables)
-  }
-  return stop
+  meter.addBatchObservableCallback(
+    collect,
+    all.map(([, observable]) => observable),
+  )
+  return { watched, made }
+}
+
+function attributes(prefix: string, own: Labels): Labels {
+  return Object.fromEntries(
+    Object.entries(own).map(([name, value]) => [`${prefix}.${name}`, value]),
+  )
 }
 
 function observableOf(meter: Meter, prefix: string, metric: Metric): Observable {

@@ -8,9 +8,10 @@
 import { Counter, Gauge, Histogram, register, type Registry } from 'prom-client'
 import type { Cache } from '../api.ts'
 import { histograms, metrics, type HistogramOf } from './catalogue.ts'
-import type { Labels, Metric } from './metric.ts'
+import type { Metric } from './metric.ts'
 import { bucketsOf, checkNamesFree, checkPrometheus, type Buckets } from './metric-options.ts'
-import { Watch, type Observed } from './watch.ts'
+import type { Observed } from './watch.ts'
+import { Watched } from './watched.ts'
 
 export interface PrometheusOptions {
   cache: Cache
@@ -37,6 +38,7 @@ export function prometheusMetrics(options: PrometheusOptions): Exported {
   byRegistry.set(registry, boards)
   let board = boards.get(prefix)
   if (board === undefined || !board.isThere) {
+    board?.end()
     board = new Board(registry, prefix, bucketsOf(buckets))
     boards.set(prefix, board)
   }
@@ -49,8 +51,12 @@ const byRegistry = new WeakMap<Registry, Map<string, Board>>()
 class Board {
   readonly #registry: Registry
   readonly #prefix: string
-  readonly #watches = new Map<Cache, Watch>()
   readonly #histograms: Record<keyof typeof histograms, Histogram>
+  readonly #watched = new Watched((namespace, names) => {
+    for (const name of names) {
+      for (const histogram of Object.values(this.#histograms)) histogram.remove({ namespace, name })
+    }
+  })
 
   constructor(registry: Registry, prefix: string, buckets: Readonly<Record<string, number[]>>) {
     checkNamesFree(registry, prefix)
@@ -71,75 +77,38 @@ class Board {
   }
 
   add(cache: Cache): Exported {
-    this.#watches.get(cache)?.stop()
-    const watch = new Watch(cache, this.#observing(cache.namespace))
-    this.#watches.set(cache, watch)
-    return {
-      stop: () => {
-        watch.stop()
-        if (this.#watches.get(cache) === watch) this.#watches.delete(cache)
-      },
-    }
+    return { stop: this.#watched.add(cache, this.#observing(cache.namespace)) }
+  }
+
+  end(): void {
+    this.#watched.end()
   }
 
   #observing(namespace: string): Observed {
     const { load, callers, waited, stale, mismatch } = this.#histograms
     return {
-      load: (name, event) => {
-        load.observe({ namespace, name }, event.ms / 1_000)
-        callers.observe({ namespace, name }, event.callers)
-      },
+      load: (name, ms) => load.observe({ namespace, name }, ms / 1_000),
+      callers: (name, count) => callers.observe({ namespace, name }, count),
       waited: (name, ms) => waited.observe({ namespace, name }, ms / 1_000),
       stale: (name, ms) => stale.observe({ namespace, name }, ms / 1_000),
       mismatch: (name, ms) => mismatch.observe({ namespace, name }, ms / 1_000),
     }
   }
 
-  #register({ name, help, type, merge, labels, read }: Metric): void {
+  #register(metric: Metric): void {
+    const { name, help, type, merge = 'sum', labels } = metric
     const how = {
       name: this.#prefix + name,
       help,
       registers: [this.#registry],
       labelNames: ['namespace', ...labels],
     }
-    const metric =
-      type === 'counter' ? new Counter(how) : new Gauge({ ...how, aggregator: merge ?? 'sum' })
-    const { get } = metric
+    const own = type === 'counter' ? new Counter(how) : new Gauge({ ...how, aggregator: merge })
+    const { get } = own
     // Read when it is asked for. To put each value in, prom-client would hash its labels anew each time.
-    metric.get = async () => ({ ...(await get.call(metric)), values: this.#values(read) })
-  }
-
-  /** Of all caches; those of one namespace are summed up. */
-  #values(read: Metric['read']): { labels: Record<string, string>; value: number }[] {
-    const values: { labels: Record<string, string>; value: number }[] = []
-    const namespaces = new Map<string, number>()
-    for (const watch of this.#open()) {
-      const from = watch.snapshot()
-      const { namespace } = from
-      const before = namespaces.get(namespace) ?? 0
-      namespaces.set(namespace, before + 1)
-      read(from, (own, value) => {
-        const labels = { namespace, ...own }
-        const known = before === 0 ? undefined : values.find((one) => isSame(one.labels, labels))
-        if (known === undefined) values.push({ labels, value })
-        else known.value += value
-      })
+    own.get = async () => {
+      const values = [...this.#watched.samplesOf(metric)]
+      return { ...(await get.call(own)), values }
     }
-    return values
   }
-
-  /** A cache that was closed leaves here. */
-  #open(): Watch[] {
-    for (const [cache, watch] of this.#watches) {
-      if (!watch.isOver) continue
-      watch.stop()
-      this.#watches.delete(cache)
-    }
-    return [...this.#watches.values()]
-  }
-}
-
-function isSame(one: Labels, other: Labels): boolean {
-  const names = Object.keys(one)
-  return names.length === Object.keys(other).length && names.every((n) => one[n] === other[n])
 }

@@ -6,7 +6,7 @@
  * end (one per user, say) has the rest of them under one name, and no series without end.
  */
 import type { Cache, Health } from '../api.ts'
-import { newCounters, type CacheEvents, type Counters } from '../core/events.ts'
+import { newCounters, type Counters } from '../core/events.ts'
 
 export interface Snapshot {
   readonly namespace: string
@@ -31,7 +31,8 @@ export interface Totals {
 
 /** What is told at once. */
 export interface Observed {
-  load(name: string, event: CacheEvents['load']): void
+  load(name: string, ms: number): void
+  callers(name: string, count: number): void
   waited(name: string, ms: number): void
   stale(name: string, ms: number): void
   mismatch(name: string, ms: number): void
@@ -63,10 +64,13 @@ export class Watch {
     this.#cache = cache
     const totals = this.#totals
     this.#stops = [
-      cache.on('load', (event) => {
-        const name = this.#labelOf(event.name)
+      cache.on('load', ({ name: own, reason, ms, callers }) => {
+        const name = this.#labelOf(own)
+        observed.load(name, ms)
+        // Nobody was to have what was loaded to verify: it says nothing of callers, or of what they get.
+        if (reason === 'verify') return
         totals.lastLoadAt.set(name, Date.now())
-        observed.load(name, event)
+        observed.callers(name, callers)
       }),
       cache.on('waited', ({ name, ms }) => observed.waited(this.#labelOf(name), ms)),
       cache.on('stale', ({ name, ms }) => observed.stale(this.#labelOf(name), ms)),
@@ -94,6 +98,11 @@ export class Watch {
 
   get isOver(): boolean {
     return this.#cache.health().status === 'closed'
+  }
+
+  /** All names that its series have had. */
+  get labels(): Iterable<string> {
+    return [...this.#names.values(), others]
   }
 
   snapshot(): Snapshot {
