@@ -65,6 +65,8 @@ export async function answered(
     const value = fallback(engine, asked, error)
     if (value === undefined) {
       counters.failed++
+      if (isAbort(asked, error)) counters.aborted++
+      else if (!isFailure(engine, source, key, error)) counters.answerErrors++
       throw error
     }
     counters.fallback++
@@ -77,10 +79,10 @@ export async function answered(
 const notCovered: readonly ErrorCode[] = ['INVALID_KEY', 'INVALID_OPTION', 'CLOSED', 'CYCLE']
 
 function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undefined {
-  const { source, key, arg, call } = asked
+  const { source, key, arg } = asked
   const { rules } = source
   if (rules.fallback === undefined) return undefined
-  if (call?.signal?.aborted === true && error === call.signal.reason) return undefined
+  if (isAbort(asked, error)) return undefined
   if (error instanceof BreakwaterError && notCovered.includes(error.code)) return undefined
   if (!isFailure(engine, source, key, error)) return undefined
   try {
@@ -89,6 +91,11 @@ function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undef
     callbackFailed(engine, { name: source.name, key }, 'fallback', fault)
     return undefined
   }
+}
+
+/** The caller's own doing. */
+function isAbort({ call }: Asked, error: unknown): boolean {
+  return call?.signal?.aborted === true && error === call.signal.reason
 }
 
 /** What stands in for a value that the background has not made yet. */

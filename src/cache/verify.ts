@@ -110,9 +110,10 @@ export class Sampler {
     const { key, source } = target
     const changedAt = verified!.last(key, source.labels, served.tags)
     const now = clock.now()
-    const ms = now - Math.max(changedAt, served.startedAt)
     const isOvertaken = changedAt >= servedAt || (await this.#isReplaced(target, served))
-    this.#tell(target, isOvertaken ? 'overtaken' : 'different', ms)
+    if (isOvertaken) this.#tell(target, 'overtaken', now - servedAt)
+    else if (changedAt > -Infinity) this.#tell(target, 'different', now - changedAt)
+    else this.#tell(target, 'outdated', now - served.startedAt)
   }
 
   /** Whoever asks now would be given something else. */
@@ -145,6 +146,7 @@ const counted = {
   same: 'verifiedSame',
   overtaken: 'verifiedOvertaken',
   different: 'verifiedDifferent',
+  outdated: 'verifiedOutdated',
   failed: 'verifiedFailed',
 } as const
 

@@ -52,11 +52,12 @@ export interface CacheEvents {
   fenced: At
   /**
    * One of the sample (option `verify`) was looked at again. `same`: as the source has it now.
-   * `different`: it has not, and nothing was heard of a change: `ms` after the entry's last change, or
-   * else its load. `overtaken`: it was changed or replaced meanwhile. `failed`: nothing to compare with.
+   * `different`: it is not, `ms` after the entry's last change. `outdated`: it is not, and no change
+   * of it was ever heard of, `ms` after its load: the price of a ttl. `overtaken`: it was changed or
+   * replaced meanwhile. `failed`: nothing to compare with.
    */
   verified: At & {
-    readonly result: 'same' | 'overtaken' | 'different' | 'failed'
+    readonly result: 'same' | 'overtaken' | 'different' | 'outdated' | 'failed'
     readonly ms: number
   }
   /** Calls of this process have waited for another one, whose lease had this token; whatever came of it. */
@@ -231,7 +232,11 @@ export interface Counters {
   negative: number
   /** Answers that the guard gave: it cannot exist. */
   refused: number
+  /** Calls that got an error. */
   failed: number
+  /** Of `failed`: the error is an answer, as `isFailure` has it; the call's own signal ended it. */
+  answerErrors: number
+  aborted: number
   loads: number
   loadsFailed: number
   /** Loads by what called for them. */
@@ -270,17 +275,18 @@ export interface Counters {
   /** Of frames that the store gave, and that it took. */
   bytesRead: number
   bytesWritten: number
-  /** What was served and looked at again: as the source has it; changed meanwhile; another value; not to be had. */
+  /** What was served and looked at again, by what came of it: as in the event `verified`. */
   verifiedSame: number
   verifiedOvertaken: number
   verifiedDifferent: number
+  verifiedOutdated: number
   verifiedFailed: number
 }
 
 export function newCounters(): Counters {
   return {
     hitMemory: 0, hitStore: 0, stale: 0, loaded: 0, waited: 0, fallback: 0, placeholder: 0,
-    negative: 0, refused: 0, failed: 0, shared: 0,
+    negative: 0, refused: 0, failed: 0, answerErrors: 0, aborted: 0, shared: 0,
     staleStore: 0, staleLoading: 0, staleRevalidate: 0, staleError: 0, staleTimeout: 0, staleOutage: 0, staleMode: 0, staleAhead: 0,
     loads: 0, loadsFailed: 0, loadsMiss: 0, loadsStale: 0, loadsEarly: 0, loadsForced: 0,
     loadsScheduled: 0, loadsVerify: 0,
@@ -290,6 +296,6 @@ export function newCounters(): Counters {
     unleasedPrivate: 0, unleasedLocal: 0, leases: 0, leasesLost: 0, published: 0, fenced: 0,
     invalidated: 0, unstorable: 0, unreadable: 0, overloaded: 0, abandoned: 0, alerts: 0,
     bytesRead: 0, bytesWritten: 0,
-    verifiedSame: 0, verifiedOvertaken: 0, verifiedDifferent: 0, verifiedFailed: 0,
+    verifiedSame: 0, verifiedOvertaken: 0, verifiedDifferent: 0, verifiedOutdated: 0, verifiedFailed: 0,
   } // prettier-ignore
 }

@@ -12,7 +12,9 @@ export const metrics: readonly Metric[] = [
     'hit memory': 'hitMemory', 'hit store': 'hitStore',
     'stale memory': ({ stale, staleStore }) => stale - staleStore, 'stale store': 'staleStore',
     'loaded source': 'loaded', 'waited store': 'waited', 'fallback none?': 'fallback',
-    'placeholder none?': 'placeholder', 'refused none?': 'refused', 'failed none': 'failed',
+    'placeholder none?': 'placeholder', 'refused none?': 'refused', 
+    'failed none': ({ failed, answerErrors, aborted }) => failed - answerErrors - aborted,
+    'answer_error none?': 'answerErrors', 'aborted none?': 'aborted',
   }),
   each({ name: 'negative_answers_total', otel: 'answers.negative', unit: '{request}', help: 'Answers that say: it does not exist' }, 'negative'),
   split({ name: 'stale_served_total', otel: 'stale.served', unit: '{request}', help: 'Stale answers by why they were given' }, ['cause'], {
@@ -62,7 +64,7 @@ export const metrics: readonly Metric[] = [
     read: 'bytesRead', written: 'bytesWritten',
   }),
   split({ name: 'verified_total', otel: 'verified', unit: '{value}', help: 'Served values that were looked at again, by what came of it' }, ['result'], {
-    'same?': 'verifiedSame', 'overtaken?': 'verifiedOvertaken', 'different?': 'verifiedDifferent', 'failed?': 'verifiedFailed',
+    'same?': 'verifiedSame', 'overtaken?': 'verifiedOvertaken', 'different?': 'verifiedDifferent', 'outdated?': 'verifiedOutdated', 'failed?': 'verifiedFailed',
   }),
   each({ name: 'precompute_alerts_total', otel: 'precompute.alerts', unit: '{alert}', help: 'Alerts that a refresh by schedule is missing' }, 'alerts'),
   {
@@ -121,5 +123,5 @@ export const histograms = {
   waited: { name: 'lock_wait_seconds', otel: 'lock.wait.duration', unit: 's', help: 'How long calls waited for the load of another process; those that waited together count once', buckets: seconds },
   stale: { name: 'staleness_seconds', otel: 'staleness', unit: 's', help: 'How long ago a stale answer had ceased to be fresh', buckets: ages },
   callers: { name: 'load_callers', otel: 'load.callers', unit: '{request}', help: 'Calls of this process that waited for a load when it ended', buckets: counts },
-  mismatch: { name: 'verify_mismatch_age_seconds', otel: 'verify.mismatch.age', unit: 's', help: 'Served values that the source does not have: how long after the last change of the entry, or else its load', buckets: ages },
+  mismatch: { name: 'verify_mismatch_age_seconds', otel: 'verify.mismatch.age', unit: 's', help: 'Served values that the source does not have: how long after the last change of the entry', buckets: ages },
 } as const satisfies Record<string, HistogramOf>

@@ -273,7 +273,7 @@ describe('the verifier', () => {
     const item = cache.define({ name: 'row', load: () => row, verify: { sample: 1, equal } })
     await twice(() => item.get(), () => (row = null)) // prettier-ignore
     await clock.advance('3s')
-    expect(told).toEqual(['different'])
+    expect(told).toEqual(['outdated'])
   })
 
   it('says neither where comparing fails, nor of what is not to be kept', async () => {

@@ -128,6 +128,26 @@ describe('a scrape', () => {
     expect(got[of('cache_staleness_seconds_sum', { name: 'item' })]).toBeCloseTo(2, 1)
   })
 
+  it('keeps errors that are answers, and callers who left, from failures', async () => {
+    const registry = new Registry()
+    const cache = opened()
+    prometheusMetrics({ cache, registry })
+    const item = cache.define({
+      name: 'item',
+      load: (id: number) => (id > 0 ? new Promise(() => {}) : Promise.reject(new Error(`${id}`))),
+      isFailure: (error) => (error as Error).message !== '0',
+    })
+    const leaving = new AbortController()
+    const calls = [item.get(0), item.get(-1), item.get(1, { signal: leaving.signal })]
+    setImmediate(() => leaving.abort())
+    await Promise.allSettled(calls)
+    const got = await scraped(registry)
+    for (const outcome of ['failed', 'answer_error', 'aborted']) {
+      const labels = { name: 'item', outcome, tier: 'none' }
+      expect(got[of('cache_requests_total', labels)], outcome).toBe(1)
+    }
+  })
+
   it('T027 tells each failed refresh behind a stale answer, and when one was last right', async () => {
     const clock = manualClock()
     const registry = new Registry()

@@ -71,6 +71,18 @@ describe('a value that is verified', () => {
     expect(await item.get(1)).toEqual({ n: 1 })
   })
 
+  it('and differs, and was never changed, is outdated: the price of a ttl', async () => {
+    const { clock, rows, process } = world()
+    const { item, told } = process()
+    await item.get(1)
+    rows.set(1, { n: 2 })
+    await clock.advance('5m')
+    await item.get(1)
+    await clock.advance('2s')
+    expect(told).toMatchObject([{ result: 'outdated' }])
+    expect(told[0]!.ms).toBeGreaterThanOrEqual(300_000)
+  })
+
   it.each(['key', 'tag', 'all', 'elsewhere'])(
     'and is changed meanwhile by %s is overtaken',
     async (by) => {

@@ -26,8 +26,13 @@ async function wordsOf(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     namespace: 'words',
     counters: new Map([['any', { ...newCounters(), ...once, stale: 2 }]]),
     health: cache.health(),
-    totals: new Watch(cache, { load() {}, waited() {}, stale() {}, mismatch() {} }).snapshot()
-      .totals,
+    totals: new Watch(cache, {
+      load() {},
+      callers() {},
+      waited() {},
+      stale() {},
+      mismatch() {},
+    }).snapshot().totals,
     labelOf: (name) => name,
   }
   await cache.close()
