@@ -6,7 +6,10 @@ import { parseAddress } from '../../cli/src/connect/address.ts'
 import { entryText } from '../../cli/src/inspect/text.ts'
 import { asJson } from '../../cli/src/print/json.ts'
 import { paint, plain } from '../../cli/src/print/paint.ts'
+import { numberOf } from '../../cli/src/settings.ts'
+import { Roll } from '../../src/admin/roll.ts'
 import type { EntrySeen, ValueSeen } from '../../src/admin/index.ts'
+import type { StoreSession } from '../../src/ports.ts'
 
 const evil = 'a\u001b[2J\u009b31m\u0007\u061c\u200f\u202eb\u2066'
 const obeyed = /(?!\n)[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u
@@ -77,6 +80,11 @@ it('a database or a user behind the ? of a URL is not passed over', () => {
   expect(parseAddress('redis://h/?family=6')).toMatchObject({ db: 0 })
 })
 
+it('as many tags are listed as a whole number says', () => {
+  const within = { least: 1, most: 9, whole: true }
+  expect(() => numberOf('--limit', '1.5', within)).toThrow('expected a whole number from 1 to 9')
+})
+
 it('a socket may have a user, a password and a database', () => {
   expect(parseAddress('unix://app:s%2Fecret@/run/redis.sock?db=3')).toMatchObject({
     type: 'socket',
@@ -86,4 +94,31 @@ it('a socket may have a user, a password and a database', () => {
     password: 's/ecret',
     db: 3,
   })
+})
+
+it('what is heard in one roll call is bounded, whoever publishes it', async () => {
+  const loads = { running: 0, queued: 0, limit: 1, abandoned: 0 }
+  const told = {
+    pid: 1,
+    host: 'h',
+    uptimeMs: 1,
+    status: 'ok',
+    store: 'up',
+    bus: 'up',
+    loads,
+    left: 0,
+  }
+  const roll = new Roll()
+  const text = (id: string): string =>
+    JSON.stringify({ ...told, id, definitions: { ['x'.repeat(250_000)]: {} } })
+  const session = {
+    hasBus: true,
+    rollCall: async () => {
+      for (let n = 0; n < 700; n++) roll.hear({ type: 'present', id: `p${n}`, text: text(`p${n}`) })
+    },
+  }
+  roll.onBus('up')
+  const heard = await roll.call(session as unknown as StoreSession, 1)
+  expect(heard.length).toBeGreaterThan(100)
+  expect(heard.length).toBeLessThan(600)
 })
