@@ -40,7 +40,8 @@ it.each([
   { queries: [[1]] },
   { queries: [[1, 'x']] },
   { hitMs: ['a'] },
-  { hitMs: [-1] },
+  { hitMs: [null] },
+  { queries: [[1, -1]] },
 ])('a run of the lab with %j is refused', async (wrong) => {
   const given = { ...run, measured: run.measured.map((one) => ({ ...one, ...wrong })) }
   await expect(readLab(file(JSON.stringify(given)))).rejects.toThrow(/^--lab: expected/)
