@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError } from 'commander'
 import { exitCodes, Failure } from './ending.ts'
+import { plainLines } from './print/paint.ts'
 import { makeProgram } from './program.ts'
 
 const { version } = JSON.parse(
@@ -27,12 +28,17 @@ function endingOf(error: unknown): number {
   // It has said what there is to say.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const text = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`breakwater: ${text}\n`)
+  say(`breakwater: ${text}`)
   if (process.argv.includes('--debug') && error instanceof Error) {
-    process.stderr.write(`${error.stack ?? ''}\n`)
-    if (error.cause instanceof Error) process.stderr.write(`${error.cause.stack ?? ''}\n`)
+    say(error.stack ?? '')
+    if (error.cause instanceof Error) say(error.cause.stack ?? '')
   }
   return error instanceof Failure ? exitCodes[error.ending] : endingOfOthers(error)
+}
+
+/** What a server answers, or a value is, may be in it. */
+function say(text: string): void {
+  process.stderr.write(`${plainLines(text, { coloured: false })}\n`)
 }
 
 /** Of the library: what an option or a key has that it must not have, else that it was not taken. */

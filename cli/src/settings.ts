@@ -84,11 +84,12 @@ export function namespaceOf({ namespace }: Settings): string {
 export function numberOf(
   option: string,
   text: string,
-  { least, most }: { least: number; most: number },
+  { least, most, whole = false }: { least: number; most: number; whole?: boolean },
 ): number {
   const value = text.trim() === '' ? NaN : Number(text)
-  if (value >= least && value <= most) return value
-  throw usage(`${option}: expected a number from ${least} to ${most}, got ${JSON.stringify(text)}`)
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value
+  const kind = whole ? 'a whole number' : 'a number'
+  throw usage(`${option}: expected ${kind} from ${least} to ${most}, got ${JSON.stringify(text)}`)
 }
 
 /** https://no-color.org */

@@ -8,9 +8,12 @@ import type { ProcessSeen } from './seen.ts'
 /** More than any fleet: what is heard is kept until the end of the asking. */
 const most = 20_000
 const longestText = 256 * 1024
+/** Of one asking, in characters: whoever can publish could fill our memory otherwise. */
+const mostText = 128 * 1024 * 1024
 
 export class Roll {
   #told = new Map<string, ProcessSeen>()
+  #heard = 0
   #isUp = false
   #onUp: (() => void) | undefined
 
@@ -21,6 +24,8 @@ export class Roll {
 
   hear(message: BusMessage): void {
     if (message.type !== 'present' || this.#told.size >= most) return
+    this.#heard += message.text.length
+    if (this.#heard > mostText) return
     const told = readTold(message.text)
     // Of whom it says it is, and not of somebody else.
     if (told !== undefined && told.id === message.id) this.#told.set(told.id, told)
@@ -29,6 +34,7 @@ export class Roll {
   async call(session: StoreSession, ms: number): Promise<readonly ProcessSeen[]> {
     if (session.rollCall === undefined || !session.hasBus) return []
     this.#told = new Map()
+    this.#heard = 0
     const told = this.#told
     if (!this.#isUp) await new Promise<void>((resolve) => this.#within(ms, resolve))
     await session.rollCall()

@@ -17,7 +17,7 @@ export function addTags(program: Command): void {
     .option('--limit <n>', 'at most so many', '20')
     .action(async (given: { limit: string }, command: Command) => {
       const settings = settingsOf(command)
-      const limit = numberOf('--limit', given.limit, { least: 1, most: 100_000 })
+      const limit = numberOf('--limit', given.limit, { least: 1, most: 100_000, whole: true })
       const { withAdmin } = await import('../connect/open.ts')
       const seen = await withAdmin(settings, (admin) => admin.tags(limit), {
         bus: false,

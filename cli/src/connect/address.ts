@@ -42,22 +42,20 @@ const examples =
   'redis+sentinel://h1:26379,h2:26379/master-name'
 
 export function parseAddress(text: string): Address {
-  if (text.startsWith('/') || text.startsWith('unix:')) {
-    const path = text.replace(/^unix:(\/\/)?/, '')
-    const none = { username: undefined, password: undefined, db: 0, tls: false }
-    return { type: 'socket', path, shown: path, ...none }
-  }
+  if (text.startsWith('/') || text.startsWith('unix:')) return socketOf(text)
   const url = text.includes('://') ? text : `redis://${text}`
   const [, scheme = '', authority = '', path = '', query = ''] =
     /^([a-z+]+:)\/\/([^/?]*)([^?]*)\??(.*)$/i.exec(url) ?? []
   const kind = schemes[scheme.toLowerCase() as keyof typeof schemes] ?? refuse('a URL', scheme)
+  // What comes behind the host in an unescaped password is not shown, nor looked for elsewhere.
+  if (path.includes('@')) refuse('a password whose / ? # @ are %2F %3F %23 %40', 'one that is cut')
+  const more = parametersOf(query, kind.type === 'sentinel' ? ofSentinels : [])
   const at = authority.lastIndexOf('@')
   const [username, password] = at < 0 ? [] : credentials(authority.slice(0, at))
   const hosts = authority.slice(at + 1)
   const usual = kind.type === 'sentinel' ? 26_379 : 6_379
   const nodes = hosts.split(',').map((host) => nodeOf(host, usual))
   const parts = path.split('/').slice(1).map(decoded)
-  const more = new URLSearchParams(query)
   const shown = `${scheme}//${username === undefined ? '' : `${username}@`}${hosts}${path}`
   const common = { shown, tls: kind.tls, username, password }
   switch (kind.type) {
@@ -78,6 +76,33 @@ export function parseAddress(text: string): Address {
   }
 }
 
+/** `/path`, or `unix://[user:password@]/path[?db=N]`. */
+function socketOf(text: string): Address {
+  const [, who, path = '', query = ''] = text.startsWith('/')
+    ? [undefined, undefined, text]
+    : (/^unix:(?:\/\/)?(?:([^/]*)@)?(\/(?!\/)[^?]*)\??(.*)$/.exec(text) ??
+      refuse('unix://[user:password@]/path', 'no path that begins with /'))
+  const [username, password] = who === undefined ? [] : credentials(who)
+  const db = dbOf(parametersOf(query, ['db']).get('db') ?? '')
+  return { type: 'socket', path, shown: path, username, password, db, tls: false }
+}
+
+const ofSentinels = ['sentinelUsername', 'sentinelPassword']
+/** Of other programs' URLs: to pass over them would be to look somewhere else. */
+const ofOthers = ['db', 'username', 'user', 'password', ...ofSentinels]
+
+function parametersOf(query: string, known: readonly string[]): URLSearchParams {
+  const given = new URLSearchParams(query)
+  const stray = [...given.keys()].find((name) => ofOthers.includes(name) && !known.includes(name))
+  if (
+    stray !== undefined ||
+    (query.split('&', 1)[0]?.includes('@') === true && known.length === 0)
+  ) {
+    refuse('user, password and database before the ?', stray ?? 'an @ behind it')
+  }
+  return given
+}
+
 function credentials(text: string): (string | undefined)[] {
   const colon = text.indexOf(':')
   const username = decoded(colon < 0 ? text : text.slice(0, colon))
@@ -88,8 +113,9 @@ function credentials(text: string): (string | undefined)[] {
 function nodeOf(text: string, usual: number): Node {
   const [, host = '', port = String(usual)] =
     /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(text) ?? []
-  if (host === '' && text !== '') refuse('a host and a port', text)
-  if (Number(port) > 65_535) refuse('a port up to 65535', port)
+  // `user:secret` without its `@` looks like a host with a port.
+  if (host === '' && text !== '') refuse('a host and a port', text.replace(/:.*/, ':…'))
+  if (Number(port) > 65_535) refuse('a port up to 65535', 'a greater number')
   return { host: host.replace(/^\[|\]$/g, '') || 'localhost', port: Number(port) }
 }
 

@@ -22,11 +22,11 @@ export function findingsText(
 }
 
 function detailOf({ server, found, why, change }: Finding, paint: Paint): string {
-  const where = server === undefined ? '' : `${server}: `
+  const where = server === undefined ? '' : `${plain(server)}: `
   const lines = [where + plain(found)]
-  if (why !== undefined) lines.push(paint('dim', `why: ${why}`))
+  if (why !== undefined) lines.push(paint('dim', `why: ${plain(why)}`))
   if (change !== undefined) {
-    const [first, ...rest] = change.split('\n')
+    const [first, ...rest] = change.split('\n').map(plain)
     lines.push(
       `change: ${paint('cyan', first!)}`,
       ...rest.map((line) => `        ${paint('cyan', line)}`),

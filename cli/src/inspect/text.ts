@@ -1,7 +1,7 @@
 /** An entry in words. */
 import { inspect } from 'node:util'
 import type { EntrySeen, FrameSeen, LeaseSeen, ProcessSeen } from 'breakwater/admin'
-import { plain, type Paint } from '../print/paint.ts'
+import { plain, plainLines, type Paint } from '../print/paint.ts'
 import { list } from '../print/table.ts'
 import { bytes, duration, instant } from '../print/units.ts'
 
@@ -69,7 +69,7 @@ function frameRows(
   if (meta !== undefined) rows.push(['meta', valueText(meta, how)])
   rows.push([
     'value',
-    value.type === 'value' ? valueText(value.value, how) : `not shown: ${value.why}`,
+    value.type === 'value' ? valueText(value.value, how) : `not shown: ${plain(value.why)}`,
   ])
   return rows
 }
@@ -118,10 +118,11 @@ function leaseText(lease: LeaseSeen | undefined, holder: ProcessSeen | undefined
   return failed === '' ? held : `${held}; ${failed}`
 }
 
-/** `inspect` writes control characters of texts as escapes. */
+/** `inspect` escapes control characters of texts, but not those of errors, nor what turns a line round. */
 function valueText(value: unknown, { paint, full }: EntryHow): string {
   const limits = full
     ? { depth: Infinity, maxArrayLength: null, maxStringLength: null }
     : { depth: 5, maxArrayLength: 20, maxStringLength: 500 }
-  return inspect(value, { ...limits, colors: paint.isOn, breakLength: 90 })
+  const text = inspect(value, { ...limits, colors: paint.isOn, breakLength: 90 })
+  return plainLines(text, { coloured: paint.isOn })
 }

@@ -2,9 +2,10 @@
  * JSON of whatever a value may be. What JSON has no form for is an object with one property that
  * begins with `$`, as in `{ "$bigint": "1" }`.
  */
+import { plainJson } from './paint.ts'
 
 export function asJson(value: unknown): string {
-  return JSON.stringify(writable(value, new Set()), undefined, 2)
+  return plainJson(JSON.stringify(writable(value, new Set()), undefined, 2))
 }
 
 function writable(value: unknown, above: Set<object>): unknown {

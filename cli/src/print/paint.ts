@@ -18,13 +18,33 @@ export function paint(isOn: boolean): Paint {
   return Object.assign(apply, { isOn })
 }
 
-// eslint-disable-next-line no-control-regex -- these are what is meant
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+const unseen = '\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069'
+const controls = new RegExp(`[\\u0000-\\u001f${unseen}]`, 'g')
+const controlsOfLines = new RegExp(`[\\u0000-\\u0009\\u000b-\\u001f${unseen}]`, 'g')
+const coloursAndControls = new RegExp(`(\\u001b\\[\\d+m)|${controlsOfLines.source}`, 'g')
+const unseenByJson = new RegExp(`[${unseen}]`, 'g')
 
 /** Names and keys come from users of the application: none of them may move the cursor. */
 export function plain(text: string): string {
-  return text.replace(controls, (char) => {
-    const code = char.charCodeAt(0).toString(16)
-    return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, '0')}`
-  })
+  return text.replace(controls, escape)
+}
+
+/** Of several lines, which stay lines; and coloured, where it was we who coloured them. */
+export function plainLines(text: string, { coloured }: { coloured: boolean }): string {
+  if (!coloured) return text.replace(controlsOfLines, escape)
+  return text.replace(coloursAndControls, (char, colour?: string) => colour ?? escape(char))
+}
+
+/** The same document: JSON itself lets those pass that some terminals obey. */
+export function plainJson(json: string): string {
+  return json.replace(unseenByJson, (char) => `\\u${codeOf(char).padStart(4, '0')}`)
+}
+
+function escape(char: string): string {
+  const code = codeOf(char)
+  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+}
+
+function codeOf(char: string): string {
+  return char.charCodeAt(0).toString(16)
 }

@@ -4,5 +4,7 @@ export class Misuse extends Error {
 }
 
 export function expected(option: string, what: string, got: unknown): Misuse {
-  return new Misuse(`${option}: expected ${what}, got ${JSON.stringify(got) ?? 'nothing'}`)
+  // A line of a file that is none of ours may be all of it.
+  const shown = typeof got === 'string' && got.length > 200 ? `${got.slice(0, 200)}…` : got
+  return new Misuse(`${option}: expected ${what}, got ${JSON.stringify(shown) ?? 'nothing'}`)
 }

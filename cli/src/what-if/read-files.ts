@@ -9,7 +9,7 @@ import { expected } from './misuse.ts'
 export async function readLoadTimes(option: string, file: string): Promise<LoadTimes> {
   const words = (await read(option, file)).split(/[\s,[\]]+/).filter((word) => word !== '')
   const sortedMs = words.map(Number).sort((a, b) => a - b)
-  const bad = words.find((word) => !(Number(word) >= 0))
+  const bad = words.find((word) => !(Number(word) >= 0 && Number(word) < Infinity))
   if (bad !== undefined) throw expected(option, `milliseconds in ${file}`, bad)
   if (sortedMs.length === 0) throw expected(option, `milliseconds in ${file}`, '')
   return { kind: 'measured', sortedMs }

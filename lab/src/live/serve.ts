@@ -32,7 +32,8 @@ const headers = {
 export async function serveLive(live: Live, port: number): Promise<LiveServer> {
   const token = randomBytes(16).toString('hex')
   const viewers = new Viewers(live)
-  const app = Fastify({ forceCloseConnections: true })
+  // A HEAD of the stream would look on for ever and see nothing.
+  const app = Fastify({ forceCloseConnections: true, exposeHeadRoutes: false })
 
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(headers)

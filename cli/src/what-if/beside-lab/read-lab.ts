@@ -47,16 +47,18 @@ export interface Contender {
 
 type Fields = Readonly<Record<string, unknown>>
 
-const settingNames = [
-  'processes',
-  'connections',
-  'queryMs',
-  'queriesPerSecond',
-  'hotPerSecond',
-  'ttlMs',
-  'runMs',
-  'timeoutMs',
-] as const satisfies readonly (keyof LabSetting)[]
+const day = 86_400_000
+const bounds = {
+  processes: [1, 1_000_000],
+  connections: [1, 1_000_000],
+  queryMs: [0, day],
+  queriesPerSecond: [0.001, 1e9],
+  hotPerSecond: [0.001, 1e8],
+  ttlMs: [1, day],
+  runMs: [1, day],
+  timeoutMs: [1, day],
+} as const satisfies Record<keyof LabSetting, readonly [number, number]>
+const settingNames = Object.keys(bounds) as (keyof LabSetting)[]
 
 export async function readLab(file: string): Promise<LabRun> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
@@ -71,6 +73,18 @@ export async function readLab(file: string): Promise<LabRun> {
     const value = fields[name]
     return typeof value === 'number' && Number.isFinite(value) ? value : refuse(`a number ${name}`)
   }
+  // What the model counts up to: beyond, it would go on for days.
+  const within = (fields: Fields, name: keyof typeof bounds): number => {
+    const [value, [least, most]] = [number(fields, name), bounds[name]]
+    return value >= least && value <= most ? value : refuse(`${name} from ${least} to ${most}`)
+  }
+  const timesOf = (value: unknown, what: string): readonly number[] => {
+    const list = listOf(value, what)
+    // A hit may end a little before it began: two processes' clocks have been asked.
+    return list.every(Number.isFinite)
+      ? (list as readonly number[])
+      : refuse(`${what} in milliseconds`)
+  }
   const listOf = (value: unknown, what: string): readonly unknown[] =>
     Array.isArray(value) ? (value as readonly unknown[]) : refuse(what)
 
@@ -81,7 +95,7 @@ export async function readLab(file: string): Promise<LabRun> {
     return refuse('JSON and nothing else')
   }
   const given = fieldsOf(result['setting'], 'a setting')
-  const setting = Object.fromEntries(settingNames.map((name) => [name, number(given, name)]))
+  const setting = Object.fromEntries(settingNames.map((name) => [name, within(given, name)]))
   const figures = listOf(result['contenders'], 'contenders').map((one) =>
     fieldsOf(one, 'contenders'),
   )
@@ -100,9 +114,15 @@ export async function readLab(file: string): Promise<LabRun> {
         measured['loadingUntilMs'] === undefined ? undefined : number(measured, 'loadingUntilMs'),
       writeBeganMs: number(measured, 'writeBeganMs'),
       lastAnswerMs: number(measured, 'lastAnswerMs'),
-      ran: listOf(measured['queries'], 'queries') as Contender['ran'],
-      hitMs: listOf(measured['hitMs'], 'hitMs') as Contender['hitMs'],
+      ran: listOf(measured['queries'], 'queries').map((query) => {
+        const [began, ran] = timesOf(query, 'queries')
+        if (began === undefined || ran === undefined || ran < 0)
+          return refuse('queries of two times each')
+        return [began, ran] as const
+      }),
+      hitMs: timesOf(measured['hitMs'], 'hitMs'),
     }
   })
+  if (contenders.length === 0) refuse('at least one contender')
   return { setting: setting as unknown as LabSetting, contenders }
 }
