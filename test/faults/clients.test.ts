@@ -66,9 +66,12 @@ for (const { major, Redis } of majors) {
         const [a, b] = [make(clientA), make(clients.make(options))]
         await Promise.all([well(a), well(b)])
         let runs = 0
+        // What is set is in the source as well: after a restart changes of before are repeated, and one
+        // of them may take away what was set since, which is then loaded.
+        let written: number | undefined
         const load = async () => {
           await sleep(20)
-          return ++runs
+          return written ?? ++runs
         }
         expect(await Promise.all([a.getOrLoad('k', load), b.getOrLoad('k', load)])).toEqual([1, 1])
         const read = async (key: string): Promise<number> => {
@@ -90,6 +93,7 @@ for (const { major, Redis } of majors) {
         await expect(a.set('k', 9)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
         await server.restart()
         await Promise.all([well(a), well(b)])
+        written = 10
         await a.set('k', 10)
         // B may still be without its subscription, for 5 s at most; and what it has loaded by itself,
         // because a client's own timeout lost a read, it keeps for `outageTtl`, which is 5 s more.
