@@ -45,7 +45,10 @@ const place = { namespace: 'words', entry: (key: string) => `k:${key}` }
 
 describe.each(Object.entries(clients))('with %s', { timeout: 60_000 }, (_, store) => {
   it('a big value lies in the slot of its frame, is read elsewhere, and goes with it', async () => {
-    const [cache, other] = [make(await store(), { storeTimeout: '5s' }), make(await store())]
+    const [cache, other] = [
+      make(await store(), { storeTimeout: '5s' }),
+      make(await store(), { storeTimeout: '5s' }),
+    ]
     await well(cache, other)
     const big = Buffer.alloc(3_000_000)
     for (let n = 0; n < big.length; n++) big[n] = Math.floor(Math.random() * 256)
