@@ -12,7 +12,6 @@ export class CacheAside implements Machine {
   readonly #key: Key
   readonly #shelf: Shelf
   readonly #beta: number
-  #fills = 0
 
   constructor(world: World, key: Key, beta: number) {
     this.#world = world
@@ -27,7 +26,6 @@ export class CacheAside implements Machine {
   }
 
   write(): void {
-    this.#fills++
     this.#shelf.write()
     this.#awaitMiss()
   }
@@ -37,22 +35,18 @@ export class CacheAside implements Machine {
   }
 
   #awaitMiss(): void {
-    const fill = this.#fills
-    const goesOn = (): boolean => fill === this.#fills
+    const { changes } = this.#shelf
+    const goesOn = (): boolean => changes === this.#shelf.changes
     this.#world.eachMiss(this.#key, goesOn, (count) => this.#load(count))
   }
 
   #put(cached: Cached): void {
-    const fill = ++this.#fills
-    this.#shelf.put(cached, () => {
-      this.#fills++
-      this.#awaitMiss()
-    })
-    this.#awaitEarly(cached, fill, this.#world.now)
+    this.#shelf.put(cached, () => this.#awaitMiss())
+    this.#awaitEarly(cached, this.#shelf.changes, this.#world.now)
   }
 
   /** The next request that refreshes early; each of them does, until a newer value is there. */
-  #awaitEarly(cached: Cached, fill: number, since: number): void {
+  #awaitEarly(cached: Cached, changes: number, since: number): void {
     const lead = this.#beta * cached.tookMs
     if (lead <= 0) return
     const mass = this.#key.rate * lead
@@ -61,9 +55,9 @@ export class CacheAside implements Machine {
     const at = cached.freshUntil + lead * Math.log(before)
     if (at >= cached.freshUntil) return
     this.#world.agenda.at(at, () => {
-      if (fill !== this.#fills) return
+      if (changes !== this.#shelf.changes) return
       this.#load(1)
-      this.#awaitEarly(cached, fill, at)
+      this.#awaitEarly(cached, changes, at)
     })
   }
 

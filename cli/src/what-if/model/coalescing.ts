@@ -9,7 +9,6 @@ export class Coalescing implements Machine {
   readonly #world: World
   readonly #key: Key
   readonly #shelf: Shelf
-  #fills = 0
   #loading = 0
 
   constructor(world: World, key: Key) {
@@ -24,7 +23,6 @@ export class Coalescing implements Machine {
   }
 
   write(): void {
-    this.#fills++
     this.#shelf.write()
     this.#awaitMiss()
   }
@@ -35,8 +33,8 @@ export class Coalescing implements Machine {
 
   /** Of the next requests, those that reach a process which does not load yet. */
   #awaitMiss(): void {
-    const fill = this.#fills
-    const goesOn = (): boolean => fill === this.#fills
+    const { changes } = this.#shelf
+    const goesOn = (): boolean => changes === this.#shelf.changes
     const { processes } = this.#world.scenario
     this.#world.eachMiss(this.#key, goesOn, (count) => {
       const idle = processes - this.#loading
@@ -87,10 +85,6 @@ export class Coalescing implements Machine {
   }
 
   #put(cached: Cached): void {
-    this.#fills++
-    this.#shelf.put(cached, () => {
-      this.#fills++
-      this.#awaitMiss()
-    })
+    this.#shelf.put(cached, () => this.#awaitMiss())
   }
 }

@@ -10,7 +10,8 @@ export class Shelf {
   #cached: Cached | undefined
   #settledAt = 0
   #wroteAt = -Infinity
-  #changes = 0
+  /** Counts what was put and what has gone. */
+  changes = 0
 
   constructor(world: World, key: Key) {
     this.#world = world
@@ -30,9 +31,9 @@ export class Shelf {
   put(cached: Cached, lapse: () => void): void {
     this.settle(this.#world.now)
     this.#cached = cached
-    const change = ++this.#changes
+    const change = ++this.changes
     this.#world.agenda.at(cached.freshUntil, () => {
-      if (change !== this.#changes) return
+      if (change !== this.changes) return
       this.#drop()
       lapse()
     })
@@ -66,6 +67,6 @@ export class Shelf {
   #drop(): void {
     this.settle(this.#world.now)
     this.#cached = undefined
-    this.#changes++
+    this.changes++
   }
 }
