@@ -3,10 +3,10 @@
 // lab brings. Those are copied beside the data: under root the server runs as somebody who may not
 // be able to read a checkout, and their links need the package's install script.
 
-import { accessSync, constants, cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { chmodSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
+import { isProgram } from './is-program.ts'
 
 /** A folder with `initdb` and `postgres`; `directory`: where a copy may be made. `undefined`: there is none. */
 export function findPostgres(directory: string): string | undefined {
@@ -84,14 +84,5 @@ function linkLibraries(native: string, copy: string): void {
     } catch {
       // A link that was copied is there already.
     }
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,8 +1,8 @@
 // Where Prometheus and its promtool are: the folder at BREAKWATER_PROMETHEUS_BIN (`none`: there are
 // none), else the PATH. Both come with each other.
 
-import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { isProgram } from './is-program.ts'
 
 /** A folder with `prometheus` and `promtool`. */
 export function findPrometheus(): string | undefined {
@@ -30,13 +30,4 @@ export function promtool(): string {
 export function needed(folder: string | undefined): string {
   if (folder !== undefined) return folder
   throw new Error('expected prometheus and promtool on the PATH, found none: install Prometheus')
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,8 +3,8 @@
 // the kernel closes when we die, SIGKILL included.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { isProgram } from './is-program.ts'
 
 export interface Running {
   readonly pid: number
@@ -24,14 +24,7 @@ export function findServerProgram(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
   return ['redis-server', 'valkey-server']
     .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
+    .find(isProgram)
 }
 
 /** Resolves when the server accepts connections. `socket`: a file of its, removed after its end. */
