@@ -1,5 +1,4 @@
 /** The composition root: which codec, clock and memory a cache is made of unless told otherwise. */
-import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { makeCache } from './cache/create-cache.ts'
 import { systemClock } from './system-clock.ts'
@@ -8,6 +7,7 @@ import { messagePack } from './codecs/msgpack.ts'
 import { compressions } from './compression/compressions.ts'
 import { lruMemory } from './memory/lru-memory.ts'
 import type { Cache, CacheOptions } from './api.ts'
+import { newId } from './new-id.ts'
 import { refreshAhead } from './refresh/ahead.ts'
 import { slices, turn } from './turns.ts'
 
@@ -22,7 +22,7 @@ export function createCache(options: CacheOptions): Cache {
     compressions,
     turn,
     slices,
-    newId: () => randomBytes(11).toString('base64url').slice(0, 14),
+    newId,
     process: { pid: process.pid, host: hostname() },
     memory: lruMemory,
     ahead: refreshAhead,

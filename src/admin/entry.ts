@@ -1,6 +1,7 @@
 /** An entry as it lies in the store, and what a reader would make of it at this moment. */
 import { crc32 } from 'node:zlib'
 import { Tags } from '../cache/tags.ts'
+import { makerOf } from '../cache/tokens.ts'
 import { openFrame, type OpenedFrame } from '../core/frame.ts'
 import type { Head } from '../core/head.ts'
 import { everything, keyLabel, resourceLabel, type Label } from '../core/labels.ts'
@@ -111,7 +112,7 @@ function seenFrame(
   const { stamp, startedAt, storedAt, staleWhileRevalidateMs, staleIfErrorMs } = head
   return {
     stamp,
-    filledBy: processOf(stamp),
+    filledBy: makerOf(stamp),
     startedAt,
     storedAt,
     freshUntil,
@@ -139,7 +140,7 @@ function seenLease(lease: LyingLease | undefined, now: number): LeaseSeen | unde
   const { holder, leftMs, awaitedUntil, failure } = lease
   return {
     holder,
-    heldBy: holder === undefined ? undefined : processOf(holder),
+    heldBy: holder === undefined ? undefined : makerOf(holder),
     leftMs,
     awaited: awaitedUntil > now,
     failure: failure && {
@@ -147,9 +148,4 @@ function seenLease(lease: LyingLease | undefined, now: number): LeaseSeen | unde
       backoffMs: Math.max(0, Math.ceil(failure.backoffUntil - now)),
     },
   }
-}
-
-/** Tokens begin with the id of the cache that made them. */
-function processOf(token: string): string {
-  return token.slice(0, 14)
 }

@@ -3,13 +3,14 @@
  * A look changes nothing: it takes no lease, wakes nobody, and makes no state of a namespace. Changes
  * go through a cache (`byKey`), so that they are what they are everywhere.
  */
-import { randomBytes } from 'node:crypto'
 import type { Cache, Resource } from '../api.ts'
 import { addressed } from '../cache/addressed.ts'
+import { namespaceOf } from '../cache/cache-options.ts'
 import { engineOf } from '../cache/companions.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { newCounters } from '../core/events.ts'
 import { everything } from '../core/labels.ts'
+import { newId } from '../new-id.ts'
 import { port, type Codec, type CodecPort, type Store, type StorePort } from '../ports.ts'
 import { systemClock } from '../system-clock.ts'
 import { seeEntry } from './entry.ts'
@@ -42,14 +43,11 @@ export interface Admin {
 /** Opens a look into one namespace. Throws `INVALID_OPTION` where the store is not Redis. */
 export function openAdmin({ store, namespace, codecs = [] }: AdminOptions): Admin {
   if (store?.[port] !== 'store') throw invalidOption('store', 'a store made by redisStore()', store)
-  if (!/^[A-Za-z0-9._-]{1,64}$/.test(namespace)) {
-    throw invalidOption('namespace', '1 to 64 of the characters A-Z a-z 0-9 . _ -', namespace)
-  }
   const roll = new Roll()
   const session = (store as StorePort).open({
-    namespace,
+    namespace: namespaceOf(namespace),
     clock: systemClock,
-    id: randomBytes(11).toString('base64url').slice(0, 14),
+    id: newId(),
     onMessage: (message) => roll.hear(message),
     onBus: (state) => roll.onBus(state),
     onReady: () => {},

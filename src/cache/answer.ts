@@ -4,7 +4,7 @@ import type { Outcome } from '../core/events.ts'
 import { notYet } from './ahead.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import { countStale } from './count.ts'
-import { callbackFailed, isFailure } from './failure.ts'
+import { callbackFailed, isAbort, isFailure } from './failure.ts'
 import type { ResolvedCall } from './options.ts'
 
 /** A value that is no entry's. */
@@ -65,7 +65,7 @@ export async function answered(
     const value = fallback(engine, asked, error)
     if (value === undefined) {
       counters.failed++
-      if (isAbort(asked, error)) counters.aborted++
+      if (isAbort(asked.call, error)) counters.aborted++
       else if (!isFailure(engine, source, key, error)) counters.answerErrors++
       throw error
     }
@@ -82,7 +82,7 @@ function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undef
   const { source, key, arg } = asked
   const { rules } = source
   if (rules.fallback === undefined) return undefined
-  if (isAbort(asked, error)) return undefined
+  if (isAbort(asked.call, error)) return undefined
   if (error instanceof BreakwaterError && notCovered.includes(error.code)) return undefined
   if (!isFailure(engine, source, key, error)) return undefined
   try {
@@ -91,11 +91,6 @@ function fallback(engine: Engine, asked: Asked, error: unknown): StandIn | undef
     callbackFailed(engine, { name: source.name, key }, 'fallback', fault)
     return undefined
   }
-}
-
-/** The caller's own doing. */
-function isAbort({ call }: Asked, error: unknown): boolean {
-  return call?.signal?.aborted === true && error === call.signal.reason
 }
 
 /** What stands in for a value that the background has not made yet. */

@@ -5,6 +5,7 @@ import type { Cooldown } from '../flight/cooldowns.ts'
 import type { Answer, Engine, Source } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { holds } from './keep.ts'
+import type { ResolvedCall } from './options.ts'
 
 /** A callback of the user's threw: told, and never in the way of what it was called for. */
 export function callbackFailed(
@@ -15,6 +16,11 @@ export function callbackFailed(
 ): void {
   const { name, key } = at
   engine.listeners.tell('callbackFailed', () => ({ name, key, callback, error }))
+}
+
+/** The caller's own doing: its signal ended the call. */
+export function isAbort(call: ResolvedCall | undefined, error: unknown): boolean {
+  return call?.signal?.aborted === true && error === call.signal.reason
 }
 
 /** False: the error is an answer ("not found"), which no older value covers. */

@@ -5,6 +5,7 @@
 import { BreakwaterError } from '../core/errors.ts'
 import type { Engine, Flying, Target } from './engine.ts'
 import type { Entry } from './entry.ts'
+import { isAbort } from './failure.ts'
 import { forbidsLoad, modeOf } from './modes.ts'
 import type { ResolvedCall } from './options.ts'
 import type { Wanted } from './wanted.ts'
@@ -47,7 +48,7 @@ export function isOutdatedFor(
 
 /** Errors that no older value covers: the caller left, would wait for itself, or the cache ended. */
 export function isOwnDoing(error: unknown, key: string, call: ResolvedCall | undefined): boolean {
-  if (call?.signal?.aborted === true && error === call.signal.reason) return true
+  if (isAbort(call, error)) return true
   if (!(error instanceof BreakwaterError) || error.key !== key) return false
   return error.code === 'CYCLE' || error.code === 'CLOSED'
 }

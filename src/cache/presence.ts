@@ -58,9 +58,9 @@ export class Presence {
   }
 
   #told(): Told {
-    const { id, clock, limiter } = this.#engine
+    const { id, clock } = this.#engine
     const { process, counters, health } = this.#of
-    const { status, store, bus, loads } = health()
+    const { status, store, bus, loads, limit } = health()
     const names = Object.keys(counters).sort((a, b) => asked(counters[b]!) - asked(counters[a]!))
     const now = this.#present()
     return {
@@ -70,7 +70,7 @@ export class Presence {
       status,
       store,
       bus,
-      loads: { ...loads, limit: limiter.limit, abandoned: limiter.abandoned },
+      loads: { ...loads, limit: limit.concurrency, abandoned: limit.abandoned },
       definitions: Object.fromEntries(
         names
           .slice(0, mostDefinitions)

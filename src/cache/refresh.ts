@@ -1,9 +1,10 @@
 /** Flights are started here: for a caller, or in the background while an older value is served. */
+import type { LoadReason } from '../core/events.ts'
 import { Flight, type Purpose } from '../flight/flight.ts'
 import { refuseCycle } from '../flight/nesting.ts'
 import { isLeftToAhead } from './ahead.ts'
 import type { Seat } from './batch.ts'
-import type { Answer, Engine, Flying, Target, Work } from './engine.ts'
+import { around, type Answer, type Engine, type Flying, type Target, type Work } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { cooldownOf } from './failure.ts'
 import { fly } from './fetch.ts'
@@ -62,6 +63,17 @@ export function inBackground(
     if (seat?.take(flight) === true) work.seat = seat
     return { flight, done: engine.background.track(afterCallers(engine, work, flight)) }
   })
+}
+
+/** Through the limiter, as work in the background; kept nowhere, and nobody joins it. */
+export function loadAside(engine: Engine, target: Target, reason: LoadReason): Flying {
+  const aside = { ...target, source: around(target.source) }
+  const nothing = { known: undefined, seen: undefined, seat: undefined, since: -Infinity }
+  const work: Work = { target: aside, reason, mode: 'alone', ...nothing }
+  const flight = flightOf(engine, work, 'background')
+  engine.flights.addAlone(flight)
+  void fly(engine, work, flight)
+  return flight
 }
 
 /** Whoever is answered in this turn comes first: two hops let all of their continuations run before. */

@@ -6,32 +6,21 @@
  * Then it is told how long ago the entry was changed for the last time. That is small where an
  * invalidation was undone: by a source that reads from replicas which lag, or by a fault of ours.
  */
-import { Flight } from '../flight/flight.ts'
 import { isLeftToAhead } from './ahead.ts'
-import {
-  around,
-  mayAsk,
-  usesMemory,
-  usesStore,
-  type Answer,
-  type Engine,
-  type Flying,
-  type Source,
-  type Target,
-  type Work,
-} from './engine.ts'
+import { mayAsk, usesMemory, usesStore, type Engine, type Source, type Target } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { compared } from './compared.ts'
-import { fly } from './fetch.ts'
 import { isTrusted } from './keep.ts'
 import { LastChanges } from './last-changes.ts'
 import { closed } from './load.ts'
 import { forbidsLoad, modeOf } from './modes.ts'
+import { loadAside } from './refresh.ts'
 import { isBig } from './values.ts'
 import type { VerifyRules } from './verify-rules.ts'
 
 /** A writer who has changed the source has invalidated by then. */
 const graceMs = 1_000
+
 /** One definition's, or that of all one-off keys. */
 export class Sampler {
   readonly #engine: Engine
@@ -80,14 +69,14 @@ export class Sampler {
   async #look(look: Look): Promise<void> {
     const { target, served, servedAt } = look
     const { clock } = this.#engine
-    const { flight, loading } = loadAside(this.#engine, target)
+    const flight = loadAside(this.#engine, target, 'verify')
     this.#stop = () => {
       flight.doomed = true
       const error = closed(target.key)
       flight.reject(error)
       flight.controls.stop?.(error)
     }
-    const loaded = await loading.catch(() => undefined)
+    const loaded = await flight.result.catch(() => undefined)
     this.#stop = undefined
     if (this.#engine.state !== 'open') return
     const found =
@@ -163,20 +152,4 @@ export function sampling(engine: Engine): (target: Target, entry: Entry) => void
     sampler ??= new Sampler(engine)
     if (sampler.draws(verify)) sampler.take(target, entry)
   }
-}
-
-/** Through the limiter, as work in the background; kept nowhere, and nobody joins it. */
-function loadAside(
-  engine: Engine,
-  target: Target,
-): { readonly flight: Flying; readonly loading: Promise<Answer> } {
-  const aside = { ...target, source: around(target.source) }
-  const nothing = { known: undefined, seen: undefined, seat: undefined, since: -Infinity }
-  const work: Work = { target: aside, reason: 'verify', mode: 'alone', ...nothing }
-  const { key } = target
-  const now = engine.clock.now()
-  const flight = new Flight<Answer, Work>(engine, { key, purpose: 'background', work, now })
-  engine.flights.addAlone(flight)
-  void fly(engine, work, flight)
-  return { flight, loading: flight.result }
 }

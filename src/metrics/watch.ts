@@ -134,12 +134,11 @@ export class Watch {
   }
 
   #labelOf(name: string): string {
-    let label = this.#names.get(name)
-    if (label === undefined) {
-      label = this.#names.size > mostNames ? others : name
-      if (label === name) this.#names.set(name, label)
-    }
-    return label
+    const known = this.#names.get(name)
+    if (known !== undefined) return known
+    if (this.#names.size > mostNames) return others
+    this.#names.set(name, name)
+    return name
   }
 }
 
