@@ -86,6 +86,8 @@ for (const { major, Redis } of majors) {
         await expect(a.invalidate('k')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
         server.thaw()
         await Promise.all([well(a), well(b)])
+        // A is well once the server has taken its change; B hears of it by a connection of its own.
+        while ((await b.getOrLoad('k', load)) === 1) await sleep(5)
         expect(await b.getOrLoad('k', load)).toBe(2)
 
         await server.kill()
