@@ -45,6 +45,8 @@ export interface HttpRules {
   readonly obeysRequest: boolean
   readonly purgeToken: string | undefined
   readonly route: RouteRules
+  /** A function of the user's threw: told by the event `callbackFailed`. */
+  tell(callback: string, error: unknown): void
 }
 
 const ofRoutes = [
@@ -89,6 +91,7 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
   const hosts = given['hosts']
   const purge = given['purge']
   const cacheStatus = given['cacheStatus'] ?? 'breakwater'
+  const name = given['name'] === undefined ? 'http' : text(given['name'], 'name')
   const base: RouteRules = {
     ttlMs: entry.ttlMs,
     staleWhileRevalidateMs: entry.staleWhileRevalidateMs,
@@ -104,7 +107,7 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
   return {
     cache,
     clock: engine.clock,
-    name: given['name'] === undefined ? 'http' : text(given['name'], 'name'),
+    name,
     hosts: hosts === undefined ? undefined : new Set(lowered(hosts, 'hosts')),
     keyHost: yes(given['keyHost'], true, 'keyHost'),
     ignoresCookie:
@@ -123,6 +126,9 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
     obeysRequest: yes(given['obeyRequest'], false, 'obeyRequest'),
     purgeToken: purge === undefined ? undefined : tokenOf(purge),
     route: overlaid(base, given, ''),
+    tell: (callback, error) => {
+      engine.listeners.tell('callbackFailed', () => ({ name, key: '', callback, error }))
+    },
   }
 }
 
