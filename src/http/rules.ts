@@ -49,7 +49,7 @@ export interface HttpRules {
   tell(callback: string, error: unknown): void
 }
 
-const ofRoutes = [
+export const routeOptionNames = [
   'ttl',
   'staleWhileRevalidate',
   'staleIfError',
@@ -76,14 +76,15 @@ const ofCaches = [
   'obeyRequest',
   'purge',
 ]
+export const httpOptionNames = [...routeOptionNames, ...ofCaches]
 const routeLevel = {
-  names: new Set(ofRoutes),
+  names: new Set(routeOptionNames),
   elsewhere: { names: new Set(ofCaches), where: 'httpCache, not of a single route' },
 }
 
 /** `more`: options of the adapter itself, which it reads on its own. */
 export function resolveHttp(options: unknown, more: readonly string[] = []): HttpRules {
-  const given = checkNames(options, { names: new Set([...ofRoutes, ...ofCaches, ...more]) }, '')
+  const given = checkNames(options, { names: new Set([...httpOptionNames, ...more]) }, '')
   const cache = given['cache'] as Cache
   const engine = typeof cache === 'object' && cache !== null ? engineOf(cache) : undefined
   if (engine === undefined) throw invalidOption('cache', 'what createCache gave', cache)
@@ -122,7 +123,7 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
       given['targets'] ?? ['breakwater-cache-control', 'cdn-cache-control'],
       'targets',
     ),
-    cacheStatus: cacheStatus === false ? undefined : text(cacheStatus, 'cacheStatus'),
+    cacheStatus: cacheStatus === false ? undefined : fieldText(cacheStatus, 'cacheStatus'),
     obeysRequest: yes(given['obeyRequest'], false, 'obeyRequest'),
     purgeToken: purge === undefined ? undefined : tokenOf(purge),
     route: overlaid(base, given, ''),
@@ -221,6 +222,14 @@ function lowered(given: unknown, option: string): readonly string[] {
 
 function text(given: unknown, option: string): string {
   if (typeof given !== 'string' || given === '') throw invalidOption(option, 'a text', given)
+  return given
+}
+
+/** What may stand in a field (RFC 9651, 3.3.3). */
+function fieldText(given: unknown, option: string): string {
+  if (typeof given !== 'string' || !/^[\x20-\x7e]+$/.test(given)) {
+    throw invalidOption(option, 'a text of printable ASCII, or false', given)
+  }
   return given
 }
 
