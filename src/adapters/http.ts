@@ -26,8 +26,8 @@ export interface HttpCache extends Purges {
 
 /** Throws `INVALID_OPTION` for every option that is wrong, with a sentence that names it. */
 export function httpCache(options: NodeHttpCacheOptions): HttpCache {
-  const node = new NodeCache(options, ['dispatch'])
   const { dispatch } = options
+  const node = new NodeCache(options, dispatch !== undefined, ['dispatch'])
   const handle = (
     req: IncomingMessage & { originalUrl?: string },
     res: ServerResponse,

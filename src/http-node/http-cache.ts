@@ -25,8 +25,9 @@ export type Run = (req: IncomingMessage, res: ServerResponse) => void
 export class NodeCache implements Purges {
   readonly responses: ResponseCache
 
-  constructor(options: HttpCacheOptions, more: readonly string[] = []) {
-    this.responses = new ResponseCache(resolveHttp(options, more))
+  /** `refreshes`: what it handles comes with a `run`. `more`: names of the adapter's own options. */
+  constructor(options: HttpCacheOptions, refreshes = true, more: readonly string[] = []) {
+    this.responses = new ResponseCache(resolveHttp(options, more), refreshes)
   }
 
   get route(): RouteRules {

@@ -63,11 +63,12 @@ export class ResponseCache {
   /** Marks whose answer has been found to be storable after all. */
   readonly #disproved = new WeakSet<Pass>()
 
-  constructor(rules: HttpRules) {
+  /** `refreshes`: visits come with a `dispatch`. */
+  constructor(rules: HttpRules, refreshes: boolean) {
     this.rules = rules
     this.#roles = rolesOf(rules.credentials)
     this.#status = rules.cacheStatus === undefined ? undefined : cacheStatus(rules.cacheStatus)
-    this.#responses = responsesOf(rules.cache, rules.name)
+    this.#responses = responsesOf(rules.cache, rules.name, refreshes)
     this.purging = new Purging(rules, this.#responses, this.#roles)
   }
 

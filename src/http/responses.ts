@@ -46,8 +46,11 @@ export interface Ask {
 
 const defined = new WeakMap<Cache, Map<string, Resource<Ask, Kept>>>()
 
-/** One definition for all that stand on a cache by one name: what is asked says all that differs. */
-export function responsesOf(cache: Cache, name: string): Resource<Ask, Kept> {
+/**
+ * One definition for all that stand on a cache by one name: what is asked says all that differs.
+ * `refreshes`: the application can be run for nobody; else nothing is refreshed ahead of its end.
+ */
+export function responsesOf(cache: Cache, name: string, refreshes: boolean): Resource<Ask, Kept> {
   let named = defined.get(cache)
   if (named === undefined) defined.set(cache, (named = new Map()))
   let resource = named.get(name)
@@ -62,6 +65,7 @@ export function responsesOf(cache: Cache, name: string): Resource<Ask, Kept> {
       isNegative: () => false,
       verify: false,
       softTimeout: false,
+      ...(!refreshes && { earlyRefresh: false }),
       maxBytes: '256MiB',
       // What applies is said of each answer.
       staleWhileRevalidate: longest,

@@ -7,15 +7,15 @@ import { redisStore } from 'breakwater/ioredis'
 import { Redis } from 'ioredis'
 import { answer } from './answering.mjs'
 
-const { url, origin, options, isCached } = JSON.parse(process.argv[2])
+const { url, origin, cacheOptions } = JSON.parse(process.argv[2])
 const client = new Redis(url)
+client.on('error', () => {})
 const cache = createCache({
   namespace: 'http-fleet',
   ttl: '60s',
   jitter: 0,
   earlyRefresh: false,
-  // A thousand visitors at once on two cores: nobody looks at how quick Redis is here.
-  storeTimeout: '5s',
+  ...cacheOptions,
   store: redisStore({ client }),
 })
 
@@ -23,16 +23,16 @@ const run = (req, res) => {
   const forward = (visitor, own) => {
     const { 'x-visitor': who = '' } = visitor.headers
     const asked = request(`${origin}${visitor.url}`, { headers: { 'x-visitor': who } }, (got) => {
-      own.writeHead(got.statusCode, got.headers)
+      const { connection: _, 'keep-alive': __, ...fields } = got.headers
+      own.writeHead(got.statusCode, fields)
       got.pipe(own)
     })
     asked.on('error', () => own.destroy())
     asked.end()
   }
-  if (isCached) cached(req, res, () => forward(req, res))
-  else forward(req, res)
+  cached(req, res, () => forward(req, res))
 }
-const cached = httpCache({ cache, ...options, dispatch: run })
+const cached = httpCache({ cache, dispatch: run })
 const server = createServer(run)
 server.listen({ port: 0, host: '127.0.0.1', backlog: 2_000 }, async () => {
   while (cache.health().bus !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
@@ -45,8 +45,8 @@ answer({
   async close() {
     server.close()
     server.closeAllConnections()
-    await cache.close()
-    await client.quit()
+    await cache.close({ timeout: 100 })
+    client.disconnect()
     setImmediate(() => process.disconnect())
   },
 })
