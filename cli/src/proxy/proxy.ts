@@ -1,0 +1,158 @@
+/**
+ * One process of the proxy: requests go through intake and cache to the origin. It stops in an order:
+ * health says so, no connection is taken any more, what runs may end within its grace, the rest is
+ * broken off, and the cache is closed last.
+ */
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { prometheusMetrics } from 'breakwater/prometheus'
+import { openAccessLog, type AccessLog } from './access-log.ts'
+import { sendHealth, type Health } from './admin-server.ts'
+import { cachedBy } from './cached.ts'
+import { cacheWord, countersOf, type Counters } from './counters.ts'
+import { openOrigin } from './forward.ts'
+import { addressOf, keyedWhereTrusted } from './forwarded.ts'
+import { takeIn, type IntakeRules } from './intake.ts'
+import { listen } from './listen.ts'
+import { openCache } from './open-cache.ts'
+import { reply } from './reply.ts'
+import { limitsOf } from './server-limits.ts'
+import type { ProxySettings } from './settings.ts'
+import { answerOn, isTunnelled, openTunnels } from './tunnel.ts'
+
+export interface Proxy {
+  readonly port: number
+  readonly counters: Counters
+  health(): Health
+  stop(): Promise<void>
+}
+
+export async function startProxy(
+  settings: ProxySettings,
+  say: (text: string) => void,
+): Promise<Proxy> {
+  const via = nameIn(settings)
+  const counters = countersOf()
+  const { cache, close } = await openCache(settings, say)
+  const exported = prometheusMetrics({ cache, registry: counters.registry })
+  const origin = openOrigin(settings, via, counters)
+  const tunnels = openTunnels(settings, via, counters)
+  const log = settings.accessLog === undefined ? undefined : openAccessLog(settings.accessLog, say)
+  const cached = cachedBy({ cache, settings, forward: origin.forward })
+  const rules = rulesOf(settings, via)
+  const running = new Set<ServerResponse>()
+  let isStopping = false
+  const health = (): Health => ({ status: isStopping ? 'stopping' : 'ok', cache: cache.health() })
+
+  const answer = (req: IncomingMessage, res: ServerResponse): void => {
+    watch(req, res, { running, counters, log })
+    if (isStopping) res.shouldKeepAlive = false
+    if (settings.healthPath !== undefined && req.url === settings.healthPath) {
+      return sendHealth(res, health())
+    }
+    const own = takeIn(req, rules)
+    if (own !== undefined) return reply(res, own)
+    cached(req, res, (error) => {
+      if (error === undefined) return origin.forward(req, res)
+      if (!res.headersSent) return reply(res, { status: 500, text: 'The cache has failed.' })
+      res.destroy()
+    })
+  }
+
+  const server = createServer(limitsOf(settings), answer)
+  server.timeout =
+    Math.max(settings.idleTimeoutMs, settings.origin.timeoutMs + settings.origin.connectTimeoutMs) +
+    1_000
+  // Who expects `100 Continue` gets it when the body is wanted.
+  server.on('checkContinue', answer)
+  server.on('connect', (req: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => {})
+    reply(answerOn(req, socket), { status: 405, text: 'This is no proxy to other hosts.' })
+  })
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => {})
+    if (!isTunnelled(req)) return answer(req, answerOn(req, socket))
+    const own = takeIn(req, rules)
+    if (own !== undefined) return reply(answerOn(req, socket), own)
+    tunnels.open(req, socket, head)
+  })
+  await listen(server, settings)
+
+  const stop = async (): Promise<void> => {
+    isStopping = true
+    const left = settings.graceMs
+    await drained(server, running, left)
+    tunnels.close()
+    await origin.close()
+    exported.stop()
+    await close(Math.max(1_000, left))
+    await log?.close()
+  }
+  return { port: (server.address() as AddressInfo).port, counters, health, stop }
+}
+
+/** The same for all processes of one proxy, and another one for the proxy behind it. */
+function nameIn({ namespace, origin }: ProxySettings): string {
+  const hash = createHash('sha256').update(`${namespace}\0${origin.url.origin}`).digest('hex')
+  return `breakwater-${hash.slice(0, 8)}`
+}
+
+function rulesOf({ trusted, hosts, cache, maxBodyBytes }: ProxySettings, via: string): IntakeRules {
+  const vary = new Set([...cache.vary, ...(trusted === undefined ? [] : keyedWhereTrusted)])
+  return { via, trusted, keepsHost: hosts.length > 0, vary, maxBodyBytes }
+}
+
+interface Watching {
+  readonly running: Set<ServerResponse>
+  readonly counters: Counters
+  readonly log: AccessLog | undefined
+}
+
+function watch(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { running, counters, log }: Watching,
+): void {
+  const { method = '', url = '', socket, headers } = req
+  const [began, written] = [performance.now(), socket.bytesWritten]
+  const client = addressOf(req)
+  running.add(res)
+  counters.began()
+  res.once('close', () => {
+    running.delete(res)
+    const ms = performance.now() - began
+    const cache = cacheWord(res.getHeader('cache-status'))
+    const status = res.headersSent ? res.statusCode : 499
+    counters.ended({ status, cache, ms })
+    log?.write({
+      at: new Date().toISOString(),
+      client,
+      method,
+      host: headers.host,
+      path: url.replace(/^[a-z]+:\/\/[^/?]*/i, '').replace(/[?#][^]*/, ''),
+      status,
+      bytes: socket.bytesWritten - written,
+      ms: Number(ms.toFixed(2)),
+      cache,
+      whole: res.writableFinished,
+    })
+  })
+}
+
+async function drained(
+  server: Server,
+  running: Set<ServerResponse>,
+  graceMs: number,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  for (const res of running) {
+    if (!res.headersSent) res.shouldKeepAlive = false
+    // Its head has promised to keep the connection.
+    res.once('close', () => setImmediate(() => server.closeIdleConnections()))
+  }
+  const late = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(late)
+}
