@@ -22,7 +22,11 @@ export async function runWorkers(
   const listening = new Set<Worker>()
   let isStopping = false
   const starts = Array.from({ length: settings.workers }, () => started())
-  const addresses = await Promise.all(starts)
+  const addresses = await Promise.all(starts).catch(async (error: unknown) => {
+    isStopping = true
+    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => ended(worker!)))
+    throw error
+  })
 
   const metrics = new prom.AggregatorRegistry()
   const admin =
@@ -30,7 +34,7 @@ export async function runWorkers(
     (await startAdmin(settings.admin, {
       health: () => ({
         status: isStopping || listening.size === 0 ? 'stopping' : 'ok',
-        workers: listening.size,
+        pids: [...listening].map((worker) => worker.process.pid),
       }),
       metrics: async () => ({ type: metrics.contentType, text: await metrics.clusterMetrics() }),
     }))
