@@ -52,6 +52,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
+    // What is waited for comes in its own time: a second is little where two cores run seven files.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

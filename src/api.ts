@@ -247,6 +247,11 @@ export type Many<Arg, Value> =
 export interface EntryContext {
   /** Overrides the entry's ttl. */
   ttl(ttl: Duration): void
+  /**
+   * Narrows the entry's stale windows, each of those that are given. Not wider than its definition's
+   * own options: readers apply the smaller.
+   */
+  windows(windows: Opt<{ staleWhileRevalidate: Duration; staleIfError: Duration }>): void
   /** Tags beside those of the definition. */
   tags(...more: string[]): void
   /** Kept with the entry and given to the next load in `previous`: an ETag, say. */

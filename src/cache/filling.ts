@@ -2,6 +2,7 @@
  * A loaded value becomes an entry: with what its loader said of it, its tags and meta, its instants,
  * and, where it is not to be kept, the mark that stands in its place. Publishing it is fill.ts.
  */
+import type { Windows } from '../core/decide.ts'
 import { smoothed } from '../core/early-refresh.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Unleased } from '../core/events.ts'
@@ -124,7 +125,7 @@ export function filling(
   if (fullTtlMs === 0) why ??= 'noStore'
   const outage = how.unleased === 'store' || how.unleased === 'nolease'
   const ttlMs = outage ? Math.min(fullTtlMs, outageTtlOf(engine, rules)) : fullTtlMs
-  const windows = negative ? noWindows : rules
+  const windows = negative ? noWindows : narrowed(rules, said.windows)
   const life = lifetime(endedAt, jittered(ttlMs, rules.jitter, engine.clock.random()), windows)
   const settledAt = settledBy(engine, source, key, { startedAt, tags })
   const changed = engine.tags.changedSince(ran.tick, source.labels, tags)
@@ -187,6 +188,15 @@ export function filling(
     renews: undefined,
     mark: newEntry(engine, rules, { head: markHead, ...nothing, ...at }),
     outdated,
+  }
+}
+
+/** Readers would apply the smaller anyway; the store need not keep it for longer. */
+function narrowed(rules: Windows, said: Partial<Windows>): Windows {
+  const { staleWhileRevalidateMs, staleIfErrorMs } = { ...rules, ...said }
+  return {
+    staleWhileRevalidateMs: Math.min(staleWhileRevalidateMs, rules.staleWhileRevalidateMs),
+    staleIfErrorMs: Math.min(staleIfErrorMs, rules.staleIfErrorMs),
   }
 }
 

@@ -2,6 +2,8 @@
 import { BreakwaterError } from '../core/errors.ts'
 import type { LoadReason } from '../core/events.ts'
 import { durationMs } from '../core/duration.ts'
+import type { Windows } from '../core/decide.ts'
+import { checkNames } from '../core/option-names.ts'
 import type { LoadContext } from '../api.ts'
 import { instants, type Entry } from './entry.ts'
 import { given } from './values.ts'
@@ -11,6 +13,7 @@ import type { EntryRules } from './options.ts'
 /** What the loader said beside its result. */
 export interface Said {
   ttlMs: number | undefined
+  windows: Partial<Windows>
   /** Labels. */
   readonly tags: string[]
   meta: { readonly value: unknown } | undefined
@@ -18,6 +21,8 @@ export interface Said {
   private: boolean
   notModified: boolean
 }
+
+const ofWindows = { names: new Set(['staleWhileRevalidate', 'staleIfError']) }
 
 export interface ContextInit {
   readonly key: string
@@ -32,6 +37,7 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
   const { key, previous, rules } = init
   const said: Said = {
     ttlMs: undefined,
+    windows: {},
     tags: [],
     meta: undefined,
     noStore: false,
@@ -53,6 +59,17 @@ export function loadContext(init: ContextInit): { ctx: LoadContext; said: Said }
           },
     ttl: (ttl) => {
       said.ttlMs = durationMs(ttl, 'ctx.ttl', { allowZero: true })
+    },
+    windows: (windows) => {
+      const { staleWhileRevalidate, staleIfError } = checkNames(windows, ofWindows, 'ctx.windows.')
+      const ms = (given: unknown, name: string): number =>
+        durationMs(given, `ctx.windows.${name}`, { allowZero: true })
+      said.windows = {
+        ...(staleWhileRevalidate !== undefined && {
+          staleWhileRevalidateMs: ms(staleWhileRevalidate, 'staleWhileRevalidate'),
+        }),
+        ...(staleIfError !== undefined && { staleIfErrorMs: ms(staleIfError, 'staleIfError') }),
+      }
     },
     tags: (...more) => {
       said.tags.push(...labelsFor(more, 'ctx.tags'))

@@ -34,9 +34,11 @@ describe('a refresh that fails', () => {
     await expect.poll(() => item.peek(), { timeout: 10_000 }).toMatchObject({ value: 'made' })
     const gaps = begun.slice(1).map((at, n) => at - begun[n]!)
     expect(gaps).toHaveLength(4)
-    // A twentieth of the period, doubled each time, up to a quarter of it. A busy machine only adds.
-    const least = [100, 200, 400, 500]
-    for (const [n, gap] of gaps.entries()) expect(gap).toBeGreaterThanOrEqual(least[n]! * 0.85)
+    // A twentieth of the period, doubled each time. A busy machine only adds; so much that the last
+    // of them may be the next period's.
+    for (const [n, least] of [100, 200, 400].entries()) {
+      expect(gaps[n]).toBeGreaterThanOrEqual(least * 0.85)
+    }
     await expect
       .poll(() => told.filter((one) => one.event === 'alert' && one['kind'] !== 'late'))
       .toMatchObject([{ kind: 'failed', failures: 3 }, { kind: 'resolved' }])
