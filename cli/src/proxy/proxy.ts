@@ -78,17 +78,21 @@ export async function startProxy(
     if (own !== undefined) return reply(answerOn(req, socket), own)
     tunnels.open(req, socket, head)
   })
-  await listen(server, settings)
-
-  const stop = async (): Promise<void> => {
-    isStopping = true
-    const left = settings.graceMs
-    await drained(server, running, left)
+  const end = async (timeoutMs: number): Promise<void> => {
     tunnels.close()
     await origin.close()
     exported.stop()
-    await close(Math.max(1_000, left))
+    await close(timeoutMs)
     await log?.close()
+  }
+  await listen(server, settings).catch(async (error: unknown) => {
+    await end(0)
+    throw error
+  })
+  const stop = async (): Promise<void> => {
+    isStopping = true
+    await drained(server, running, settings.graceMs)
+    await end(Math.max(1_000, settings.graceMs))
   }
   return { port: (server.address() as AddressInfo).port, counters, health, stop }
 }

@@ -7,7 +7,11 @@ import { stopAsked } from './stop-asked.ts'
 
 export async function runOne(settings: ProxySettings, say: (text: string) => void): Promise<void> {
   const stop = stopAsked()
-  const proxy = await startProxy(settings, say)
+  const proxy = await startProxy(settings, say).catch((error: unknown) => {
+    // Else the channel to the first process would keep this one.
+    if (cluster.isWorker) process.disconnect()
+    throw error
+  })
   const { registry } = proxy.counters
   if (cluster.isWorker) {
     const { AggregatorRegistry } = (await import('prom-client')).default
@@ -23,6 +27,9 @@ export async function runOne(settings: ProxySettings, say: (text: string) => voi
     (await startAdmin(settings.admin, {
       health: () => proxy.health(),
       metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    }).catch(async (error: unknown) => {
+      await proxy.stop()
+      throw error
     }))
   say(readyLine(settings, proxy.port, admin?.port))
   await stop
