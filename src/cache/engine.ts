@@ -42,6 +42,8 @@ export interface Engine {
   /** Longest that an entry stays in memory unasked. */
   memoryTtlMs: number
   readonly outageTtlMs: number
+  /** What definitions begin with. */
+  readonly defaults: EntryRules
   readonly storeTimeoutMs: number
   store: StoreAccess | undefined
   readonly hearing: Hearing

@@ -116,6 +116,7 @@ export function makeEngine(rules: CacheRules, environment: Environment): Engine 
         : undefined,
     memoryTtlMs: rules.memory?.ttlMs ?? Infinity,
     outageTtlMs: rules.outageTtlMs,
+    defaults: rules.entry,
     storeTimeoutMs: rules.storeTimeoutMs,
     store: undefined,
     hearing,

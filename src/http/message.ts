@@ -11,7 +11,9 @@ export interface HttpRequest {
   /** As it came, with the prefix under which a router is mounted: path and query. */
   readonly url: string
   readonly fields: Fields
-  /** Whether the connection itself names the visitor: a client's certificate. */
+  /** Over TLS: an application may answer differently. */
+  readonly isSecure: boolean
+  /** The connection itself names the visitor: a client's certificate. */
   readonly isIdentified: boolean
 }
 
@@ -29,7 +31,11 @@ export interface StoredResponse extends Head {
   readonly body: Uint8Array
   /** When its head was received, less the age that it had by then (RFC 9111, 4.2.3): what `Age` is counted from. */
   readonly bornAt: number
+  /** When it was received as a whole, by the clock of the process that did. */
+  readonly storedAt: number
   readonly freshUntil: number
+  /** Until when it may cover a failure: the longer stale window's end. */
+  readonly coversUntil: number
   /** Names of the request's fields that chose it (`Vary`), lower-case, sorted; none: it is for all. */
   readonly vary: readonly string[]
   /** Their values, as `selectionOf` gives them: a request whose selection differs is not answered by it. */

@@ -1,0 +1,217 @@
+/**
+ * Watches what an application writes to a `ServerResponse`, where the cache stands among its layers:
+ * what is inside of it (a compression that was mounted later) is seen as done, what is outside is not.
+ *
+ * A head is complete when the layer further in calls `writeHead`, and not before: cookies and codings
+ * are set at that moment by layers which listen for it. So nothing here reads fields earlier.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Fields, Head } from '../http/message.ts'
+import type { Leading } from '../http/response-cache.ts'
+
+/** What stood on the response before the application ran belongs to whoever set it. */
+export type Baseline = Readonly<Record<string, string>>
+
+export function baselineOf(res: ServerResponse): Baseline {
+  const fields: Record<string, string> = {}
+  for (const name of res.getHeaderNames()) fields[name] = String(res.getHeader(name))
+  return fields
+}
+
+export interface Captured {
+  /** The layer's own, as they were: what is answered from the cache goes through them. */
+  readonly writeHead: ServerResponse['writeHead']
+  readonly end: ServerResponse['end']
+  /** Whatever the application still does to the response is for nobody. */
+  silence(): void
+}
+
+type Done = ((error?: Error | null) => void) | undefined
+
+export function capture(res: ServerResponse, how: Leading, baseline: Baseline): Captured {
+  const { recording } = how
+  const { writeHead, write, end, flushHeaders } = res
+  let isHeaded = false
+  let isEnded = false
+  let isSilent = false
+  let sent: readonly unknown[] = []
+
+  const onHead = (args: unknown[]): void => {
+    isHeaded = true
+    const { status, statusText, fields } = headOf(res, args)
+    const head: Head = { status, statusText, fields: without(fields, baseline) }
+    recording?.head(head)
+    const shown =
+      recording?.isHeld === true ? undefined : how.additions({ status, statusText, fields })
+    sent = statusText === undefined ? [status] : [status, statusText]
+    if (shown !== undefined) {
+      setFields(res, fields)
+      setFields(res, shown)
+    }
+  }
+  const showHead = (): void => {
+    Reflect.apply(writeHead, res, sent)
+  }
+
+  res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+    if (isSilent) return res
+    if (isHeaded) return Reflect.apply(writeHead, res, args)
+    onHead(args)
+    if (recording?.isHeld !== true) showHead()
+    return res
+  } as ServerResponse['writeHead']
+
+  /** By the outermost of those further in, who may have something to add. */
+  const ensureHead = (length: number | undefined): void => {
+    if (isHeaded) return
+    if (length !== undefined && mayHaveLength(res)) res.setHeader('content-length', length)
+    res.writeHead(res.statusCode)
+  }
+
+  res.write = function (this: ServerResponse, chunk: unknown, encoding?: unknown, done?: Done) {
+    const bytes = bytesOf(chunk, encoding)
+    const told = typeof encoding === 'function' ? (encoding as Done) : done
+    if (isSilent) return dropped(told)
+    ensureHead(undefined)
+    recording?.write(bytes)
+    if (recording?.isHeld === true) return dropped(told)
+    const flows = Reflect.apply(write, res, [bytes, told])
+    // What is kept is in memory anyway: a slow visitor does not keep the others waiting.
+    return recording === undefined || recording.isOver ? flows : true
+  } as ServerResponse['write']
+
+  res.end = function (this: ServerResponse, ...args: unknown[]) {
+    const [chunk, encoding] = args
+    const told = args.find((one) => typeof one === 'function') as Done
+    const has = chunk !== undefined && chunk !== null && typeof chunk !== 'function'
+    const bytes = has ? bytesOf(chunk, encoding) : undefined
+    if (isSilent) {
+      dropped(told)
+      return res
+    }
+    ensureHead(isEnded ? undefined : (bytes?.byteLength ?? 0))
+    if (isEnded) return res
+    isEnded = true
+    if (bytes !== undefined) recording?.write(bytes)
+    if (recording?.isHeld === true) {
+      recording.end()
+      dropped(told)
+      return res
+    }
+    Reflect.apply(end, res, [
+      ...(bytes === undefined ? [] : [bytes]),
+      ...(told === undefined ? [] : [told]),
+    ])
+    recording?.end()
+    return res
+  } as ServerResponse['end']
+
+  res.flushHeaders = function () {
+    if (isSilent) return
+    ensureHead(undefined)
+    if (recording?.isHeld !== true) flushHeaders.call(res)
+  }
+
+  if (recording !== undefined) {
+    res.once('close', () => {
+      if (!isEnded) recording.abort('the visitor left')
+    })
+    recording.onRelease = (head, body) => {
+      if (res.destroyed) return
+      setFields(res, head.fields)
+      setFields(res, how.additions(head))
+      showHead()
+      for (const chunk of body) Reflect.apply(write, res, [chunk])
+      if (isEnded) Reflect.apply(end, res, [])
+    }
+  }
+  const silence = (): void => {
+    isSilent = true
+  }
+  return { writeHead, end, silence }
+}
+
+function dropped(done: Done): boolean {
+  if (done !== undefined) process.nextTick(done)
+  return true
+}
+
+function bytesOf(chunk: unknown, encoding: unknown): Uint8Array {
+  if (typeof chunk === 'string') {
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+  }
+  if (chunk instanceof Uint8Array) return chunk
+  throw new TypeError(
+    `write: expected a text or bytes, got ${chunk === null ? 'null' : typeof chunk}`,
+  )
+}
+
+/** As `writeHead(status[, text][, fields])` says it, over what was set before. */
+function headOf(res: ServerResponse, args: unknown[]): Head {
+  const [status, second, third] = args
+  const text = typeof second === 'string' ? second : undefined
+  const given = (text === undefined ? (third ?? second) : third) as
+    OutgoingHttpHeaders | unknown[] | undefined
+  const fields: Record<string, string | readonly string[]> = {}
+  const put = (name: string, value: unknown): void => {
+    if (value === undefined) return
+    fields[name.toLowerCase()] = Array.isArray(value)
+      ? value.map(String)
+      : String(value as string | number)
+  }
+  for (const name of res.getHeaderNames()) put(name, res.getHeader(name))
+  if (Array.isArray(given)) putList(given, fields, put)
+  else if (given !== undefined && given !== null) {
+    for (const [name, value] of Object.entries(given)) put(name, value)
+  }
+  const own = text ?? (res.statusMessage === '' ? undefined : res.statusMessage)
+  return { status: Number(status), statusText: own, fields }
+}
+
+/** Flat (`[name, value, …]`) or in pairs; a name that comes again is another line of its field. */
+function putList(
+  given: unknown[],
+  fields: Record<string, string | readonly string[]>,
+  put: (name: string, value: unknown) => void,
+): void {
+  const pairs = Array.isArray(given[0])
+    ? (given as [string, unknown][])
+    : Array.from(
+        { length: given.length / 2 },
+        (_, n) => [String(given[2 * n]), given[2 * n + 1]] as const,
+      )
+  const seen = new Set<string>()
+  for (const [name, value] of pairs) {
+    const lower = name.toLowerCase()
+    const before = fields[lower]
+    put(name, seen.has(lower) && before !== undefined ? [before, value].flat() : value)
+    seen.add(lower)
+  }
+}
+
+function without(fields: Fields, baseline: Baseline): Fields {
+  const own: Record<string, string | readonly string[] | undefined> = {}
+  for (const name in fields) {
+    if (baseline[name] === undefined || baseline[name] !== String(fields[name]))
+      own[name] = fields[name]
+  }
+  return own
+}
+
+export function setFields(res: ServerResponse, fields: Fields): void {
+  for (const name in fields) {
+    const value = fields[name]
+    if (value !== undefined) res.setHeader(name, value as string | string[])
+  }
+}
+
+/** A body that is written at once has a length, unless its head says otherwise. */
+function mayHaveLength(res: ServerResponse): boolean {
+  const { statusCode } = res
+  if (statusCode < 200 || statusCode === 204 || statusCode === 304) return false
+  return (
+    !res.hasHeader('content-length') &&
+    !res.hasHeader('transfer-encoding') &&
+    !res.hasHeader('trailer')
+  )
+}

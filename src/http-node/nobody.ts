@@ -1,0 +1,63 @@
+/**
+ * A request that no visitor made, and a response that goes nowhere: for refreshes in the background,
+ * which run the application in this process, without a socket and without anyone's credentials.
+ */
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import type { HttpRequest } from '../http/message.ts'
+import type { Recording } from '../http/recording.ts'
+
+const recordings = new WeakMap<
+  IncomingMessage,
+  { readonly recording: Recording; readonly owner: object }
+>()
+
+/** Where this request is one of ours: what records its answer, and for whom. */
+export function recordingFor(
+  req: IncomingMessage,
+): { readonly recording: Recording; readonly owner: object } | undefined {
+  return recordings.get(req)
+}
+
+export interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+}
+
+export function askedByNobody(owner: object, request: HttpRequest, recording: Recording): Exchange {
+  const socket = new Duplex({
+    read() {},
+    write(_chunk, _encoding, done) {
+      done()
+    },
+  }) as Duplex & { remoteAddress?: string; encrypted?: boolean }
+  socket.remoteAddress = '127.0.0.1'
+  if (request.isSecure) socket.encrypted = true
+  const req = new IncomingMessage(socket as unknown as Socket)
+  req.method = request.method
+  req.url = request.url
+  req.httpVersion = '1.1'
+  req.httpVersionMajor = 1
+  req.httpVersionMinor = 1
+  for (const name in request.fields) {
+    const value = request.fields[name]
+    if (value === undefined) continue
+    const text = typeof value === 'string' ? value : value.join(', ')
+    req.headers[name] = text
+    req.rawHeaders.push(name, text)
+  }
+  req.complete = true
+  req.push(null)
+  const res = new ServerResponse(req)
+  res.assignSocket(socket as unknown as Socket)
+  recordings.set(req, { recording, owner })
+  // An answer that came about before the cache was reached (a refusal, another route) is none.
+  res.once('finish', () => {
+    recording.abort('answered before the cache')
+    socket.destroy()
+  })
+  res.once('close', () => recording.abort('closed'))
+  void recording.outcome.then(() => setImmediate(() => socket.destroy()))
+  return { req, res }
+}

@@ -1,0 +1,101 @@
+/** A request to Node's HTTP server as a visit: Express, Koa, Fastify, Nest and bare servers have these two objects. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { Answer } from '../http/answer.ts'
+import { field, type Fields, type HttpRequest } from '../http/message.ts'
+import type { Leading, Visit } from '../http/response-cache.ts'
+import { mergedVary } from '../http/vary.ts'
+import { baselineOf, capture, setFields, type Captured } from './capture.ts'
+
+export interface NodeVisit {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** As it came, with the prefix under which a router is mounted. */
+  readonly url: string
+  next(): void
+  /** Tells the framework that its request is shown another URL. */
+  onUrl?: ((url: string) => void) | undefined
+}
+
+export function visitOf(of: NodeVisit): Visit {
+  const { req, res } = of
+  let captured: Captured | undefined
+  return {
+    request: requestOf(req, of.url),
+    lead: (how) => {
+      captured = capture(res, how, baselineOf(res))
+      if (how.changes !== undefined) change(of, how.changes)
+      of.next()
+    },
+    answer: (answer) => {
+      if (captured === undefined) return send(res, answer, res)
+      captured.silence()
+      send(res, answer, { writeHead: captured.writeHead, end: captured.end })
+    },
+  }
+}
+
+export function requestOf(req: IncomingMessage, url: string): HttpRequest {
+  const socket = req.socket as TLSSocket
+  return {
+    method: req.method ?? 'GET',
+    url,
+    fields: req.headers as Fields,
+    isSecure: socket.encrypted === true,
+    isIdentified: socket.authorized === true,
+  }
+}
+
+type Changes = NonNullable<Leading['changes']>
+
+function change(of: NodeVisit, changes: Changes): void {
+  const { req } = of
+  req.method = changes.method
+  // What came stays as it came: the visitor's own conditions are looked at later.
+  req.headers = { ...req.headers }
+  const removed = new Set<string>()
+  for (const name in changes.fields) {
+    const value = changes.fields[name]
+    removed.add(name)
+    if (value === undefined) delete req.headers[name]
+    else req.headers[name] = value as string
+  }
+  if (removed.size > 0) {
+    const raw: string[] = []
+    for (let n = 0; n < req.rawHeaders.length; n += 2) {
+      if (removed.has(req.rawHeaders[n]!.toLowerCase())) continue
+      raw.push(req.rawHeaders[n]!, req.rawHeaders[n + 1]!)
+    }
+    for (const name of removed) {
+      const value = changes.fields[name]
+      if (value !== undefined) raw.push(name, String(value))
+    }
+    req.rawHeaders = raw
+  }
+  if (changes.url !== of.url) of.onUrl?.(changes.url)
+}
+
+type Out = Pick<ServerResponse, 'writeHead' | 'end'>
+
+/** What others have set on the response is theirs, and stays. */
+function send(res: ServerResponse, answer: Answer, out: Out): void {
+  if (res.destroyed || res.headersSent) return
+  const { status, statusText, body } = answer
+  let { fields } = answer
+  const vary = res.getHeader('vary')
+  if (vary !== undefined && fields['vary'] !== undefined) {
+    fields = { ...fields, vary: mergedVary(String(vary), field(fields, 'vary')!.split(',')) }
+  }
+  res.statusCode = status
+  const isBare = res.getHeaderNames().length === 0 && !Object.hasOwn(res, 'writeHead')
+  if (isBare) {
+    const all = fields as Record<string, string | string[]>
+    if (statusText === undefined) res.writeHead(status, all)
+    else res.writeHead(status, statusText, all)
+  } else {
+    setFields(res, fields)
+    if (statusText !== undefined) res.statusMessage = statusText
+    Reflect.apply(out.writeHead, res, [status])
+  }
+  Reflect.apply(out.end, res, body === undefined ? [] : [body])
+}

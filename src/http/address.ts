@@ -1,0 +1,186 @@
+/**
+ * From a request to the key of its answer, or to the word why it goes past the cache. The key says
+ * scheme, host, path with its prefix, query, the fields that frameworks build links of, and the
+ * visitor where the route names one. Everything else that may choose an answer is `Vary`'s business.
+ *
+ * Injective: a URL that came over a socket has neither spaces nor control characters, so a space
+ * separates the parts, and what may hold one is escaped.
+ */
+import type { Fields, HttpRequest } from './message.ts'
+import { field } from './message.ts'
+import { cookiesThatMatter, forwardedHostAndProto, type Roles } from './request-fields.ts'
+import type { HttpRules, QueryRules, RouteRules } from './rules.ts'
+
+export type Past = 'method' | 'bypass' | 'request'
+
+export interface Address {
+  readonly key: string
+  readonly host: string
+  /** Path and query, in order. */
+  readonly path: string
+  /** As the application sees it: without what is ignored. */
+  readonly url: string
+  /** Fields of the request that are in the key, for a refresh that nobody asks for. */
+  readonly keyed: Fields
+  /** What the application is shown of the cookies. */
+  readonly cookie: string | undefined
+  /** It is kept for one visitor alone. */
+  readonly isPersonal: boolean
+  /** What purges it besides its key, where that says more than the URL. */
+  readonly tag: string | undefined
+}
+
+const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/
+/** As llhttp lets them through, and one byte more is none of ours. */
+const urlPattern = /^\/[\x21-\x22\x24-\x7e\x80-\u{10ffff}]*$/u
+
+/** Fetch and reload, for which no answer is kept. */
+const noStore = /(?:^|,)\s*no-store\s*(?:,|$)/i
+
+export function addressOf(
+  rules: HttpRules,
+  route: RouteRules,
+  roles: Roles,
+  request: HttpRequest,
+): Address | Past {
+  const { method, fields } = request
+  if (method !== 'GET' && method !== 'HEAD') return 'method'
+  let key = request.isSecure ? 'https://' : 'http://'
+  const host = hostOf(rules, fields)
+  if (host === undefined || !urlPattern.test(request.url)) return 'bypass'
+  const url = canonicalUrl(request.url, route.query)
+  key += host + url.key
+  let keyed: Record<string, string> | undefined
+  let cookie: string | undefined
+  let hasCredentials = request.isIdentified
+  for (const name in fields) {
+    const role = roles.get(name)
+    if (role === undefined) continue
+    const value = field(fields, name)
+    if (value === undefined) continue
+    switch (role) {
+      case 'override':
+      case 'precondition':
+        return 'bypass'
+      case 'body':
+        if (value !== '0') return 'bypass'
+        break
+      case 'credential':
+        hasCredentials = true
+        break
+      case 'cookie':
+        cookie =
+          rules.ignoresCookie === undefined ? value : cookiesThatMatter(value, rules.ignoresCookie)
+        if (cookie !== '') hasCredentials = true
+        break
+      case 'keyed': {
+        const text = name === 'forwarded' ? forwardedHostAndProto(value) : value
+        if (text !== '') (keyed ??= {})[name] = text
+        break
+      }
+    }
+  }
+  const control = fields['cache-control']
+  if (control !== undefined && noStore.test(field(fields, 'cache-control')!)) return 'request'
+  if (route.skip?.(request) === true) return 'bypass'
+  const user = route.user?.(request)
+  if (user === undefined && hasCredentials) return 'bypass'
+  if (keyed !== undefined) key += keyedText(keyed)
+  for (const name of route.vary) key += ` ${name}=${escaped(field(fields, name) ?? '\0')}`
+  if (user !== undefined) key += ` user=${escaped(user)}`
+  return {
+    key,
+    host,
+    path: url.key,
+    url: url.shown,
+    keyed: chosen(fields, keyed, route.vary),
+    cookie: cookie === '' ? undefined : cookie,
+    isPersonal: user !== undefined,
+    tag: key.includes(' ') ? urlTag(host, url.key) : undefined,
+  }
+}
+
+/** All that is kept of one URL, whatever else is in its key. */
+export function urlTag(host: string, url: string): string {
+  return `//${host}${url}`
+}
+
+/** The keys of a URL that is asked for plainly, over both schemes. */
+export function plainKeys(host: string, url: string): readonly string[] {
+  return [`http://${host}${url}`, `https://${host}${url}`]
+}
+
+/** The host of the key: `undefined` where the request is not for us to answer. */
+function hostOf(rules: HttpRules, fields: Fields): string | undefined {
+  const host = (field(fields, 'host') ?? field(fields, ':authority') ?? '').toLowerCase()
+  if (rules.hosts !== undefined && !rules.hosts.has(host)) return undefined
+  if (!rules.keyHost && rules.hosts === undefined) return ''
+  return host === '' || hostPattern.test(host) ? host : undefined
+}
+
+interface CanonicalUrl {
+  readonly key: string
+  readonly shown: string
+}
+
+/**
+ * By name, and in their order among equal names: `?x=1&x=2` is not `?x=2&x=1`. Names are compared as
+ * they came, undecoded: two spellings of one are two keys, which costs a load, and never an answer.
+ */
+export function canonicalUrl(url: string, rules: QueryRules): CanonicalUrl {
+  const at = url.indexOf('?')
+  if (at < 0) return { key: url, shown: url }
+  let parts = url.slice(at + 1).split('&')
+  let shown = url
+  if (rules.ignores !== undefined) {
+    const { ignores } = rules
+    const kept = parts.filter((part) => !ignores(decoded(part.split('=', 1)[0]!)))
+    if (kept.length < parts.length) {
+      parts = kept
+      shown = url.slice(0, at) + (kept.length === 0 ? '' : `?${kept.join('&')}`)
+    }
+  }
+  if (parts.length === 0) return { key: shown, shown }
+  if (rules.sorts && parts.length > 1) {
+    const named = parts.map((part) => ({ name: part.split('=', 1)[0]!, part }))
+    parts = named
+      .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+      .map(({ part }) => part)
+  }
+  return { key: `${url.slice(0, at)}?${parts.join('&')}`, shown }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return name
+  }
+}
+
+function keyedText(keyed: Record<string, string>): string {
+  const names = Object.keys(keyed).toSorted()
+  return names.map((name) => ` ${name}=${escaped(keyed[name]!)}`).join('')
+}
+
+const unsafe = /[^\x21-\x24\x26-\x7e]/gu
+
+/** Neither a space nor a `%` stays. */
+function escaped(text: string): string {
+  return text.replace(unsafe, (char) => `%${char.codePointAt(0)!.toString(16)};`)
+}
+
+function chosen(
+  fields: Fields,
+  keyed: Record<string, string> | undefined,
+  vary: readonly string[],
+): Fields {
+  if (keyed === undefined && vary.length === 0) return noFields
+  const all: Record<string, string | readonly string[]> = {}
+  for (const name of [...Object.keys(keyed ?? {}), ...vary]) {
+    if (fields[name] !== undefined) all[name] = fields[name]
+  }
+  return all
+}
+
+const noFields: Fields = {}

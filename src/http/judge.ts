@@ -1,0 +1,143 @@
+/** What becomes of one answer: whether it is kept, for how long, and as what. RFC 9111, sections 3 and 4. */
+import { freshened } from './conditional.ts'
+import { directivesOf } from './directives.ts'
+import { freshness } from './freshness.ts'
+import { storedFields } from './hop-by-hop.ts'
+import { tagsIn } from './labels-in.ts'
+import type { Fields, Head, StoredResponse } from './message.ts'
+import type { Judgement, Recording } from './recording.ts'
+import type { HttpRules, RouteRules } from './rules.ts'
+import { isFailure, whyNotStored } from './storable.ts'
+import { selecting, selectionOf, varies } from './vary.ts'
+
+export interface Judging {
+  readonly rules: HttpRules
+  readonly route: RouteRules
+  /** What the answer was asked for with. */
+  readonly request: Fields
+  /** The older answer, where one may still be renewed or cover a failure. */
+  readonly previous: StoredResponse | undefined
+  /** Nobody is there to be answered, and it comes without credentials: a refusal says nothing of the answer. */
+  readonly isDetached: boolean
+  readonly newFamily: () => string
+}
+
+export interface Made {
+  readonly response: StoredResponse
+  readonly ttlMs: number
+  readonly staleWhileRevalidateMs: number
+  readonly staleIfErrorMs: number
+  readonly tags: readonly string[]
+}
+
+const refusals: ReadonlySet<number> = new Set([401, 403, 407, 429])
+
+export function judge(of: Judging, head: Head, now: number): Judgement {
+  const { status } = head
+  const { previous } = of
+  if (isFailure(status)) {
+    return { type: 'failed', isCovered: previous !== undefined && now < previous.coversUntil }
+  }
+  if (status === 304 && previous !== undefined) return { type: 'renewed' }
+  if (of.isDetached && refusals.has(status)) return { type: 'failed', isCovered: true }
+  const why = whyNot(of, head, now)
+  return why === undefined ? { type: 'keep' } : { type: 'pass', why }
+}
+
+function whyNot(of: Judging, head: Head, now: number): string | undefined {
+  const { rules, route } = of
+  const directives = directivesOf(head.fields, rules.targets)
+  const fresh = freshness({
+    head,
+    directives,
+    requestedAt: now,
+    receivedAt: now,
+    ttlMs: route.ttlMs,
+    windows: route,
+  })
+  const why = whyNotStored({
+    head,
+    directives,
+    isOwnFreshness: fresh.isOwn,
+    statuses: route.statuses,
+    allowsSetCookie: route.storesSetCookie,
+  })
+  if (why !== undefined) return why
+  if (fresh.lifetimeMs === undefined || now - fresh.bornAt >= fresh.lifetimeMs) return 'stale'
+  return tagsIn(head.fields) === 'too-many' ? 'tags' : undefined
+}
+
+/** What is kept of a whole answer; `undefined`: it is stale already. */
+export function made(
+  of: Judging,
+  recording: Pick<Recording, 'requestedAt' | 'receivedAt'>,
+  head: Head,
+  body: Uint8Array,
+  now: number,
+): Made | undefined {
+  const { rules, route } = of
+  const directives = directivesOf(head.fields, rules.targets)
+  const { requestedAt, receivedAt } = recording
+  const fresh = freshness({
+    head,
+    directives,
+    requestedAt,
+    receivedAt,
+    ttlMs: route.ttlMs,
+    windows: route,
+  })
+  const { lifetimeMs = 0, bornAt } = fresh
+  const ttlMs = bornAt + lifetimeMs - now
+  if (ttlMs <= 0) return undefined
+  const vary = variesBy(head.fields)
+  const tags = tagsIn(head.fields)
+  return {
+    response: {
+      type: 'response',
+      status: head.status,
+      statusText: head.statusText,
+      fields: dated(storedFields(head.fields), receivedAt),
+      body,
+      bornAt,
+      storedAt: now,
+      freshUntil: now + ttlMs,
+      coversUntil: now + ttlMs + Math.max(fresh.staleWhileRevalidateMs, fresh.staleIfErrorMs),
+      vary,
+      selection: selectionOf(vary, of.request),
+      family: of.previous?.family ?? of.newFamily(),
+      selecting: selecting(vary, of.request),
+    },
+    ttlMs,
+    staleWhileRevalidateMs: fresh.staleWhileRevalidateMs,
+    staleIfErrorMs: fresh.staleIfErrorMs,
+    tags: [...route.tags, ...(tags === 'too-many' ? [] : tags)],
+  }
+}
+
+/** The older answer, renewed by a 304 (RFC 9111, 4.3.4). */
+export function renewed(
+  of: Judging & { readonly previous: StoredResponse },
+  recording: Pick<Recording, 'requestedAt' | 'receivedAt'>,
+  head: Head,
+  now: number,
+): Made | undefined {
+  const { previous } = of
+  const { status, statusText } = previous
+  const again: Head = { status, statusText, fields: freshened(previous, head) }
+  if (whyNot(of, again, now) !== undefined) return undefined
+  return made(of, recording, again, previous.body, now)
+}
+
+/** A body in a content coding is for those who accept it, whether its head says so or not. */
+function variesBy(fields: Fields): readonly string[] {
+  const named = varies(fields)
+  if (named === '*') throw new TypeError('vary: an answer that varies by everything is not kept')
+  const coding = fields['content-encoding']
+  const isCoded = coding !== undefined && coding !== 'identity'
+  if (!isCoded || named.includes('accept-encoding')) return named
+  return [...named, 'accept-encoding'].toSorted()
+}
+
+function dated(fields: Fields, at: number): Fields {
+  return fields['date'] === undefined ? { ...fields, date: new Date(at).toUTCString() } : fields
+}
