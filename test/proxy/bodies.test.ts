@@ -72,7 +72,6 @@ it.each(['chunked', 'with a length'])(
 )
 
 it.each([
-  ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nETag: "a"\r\n\r\n', '1234'],
   ['GET', 'HTTP/1.1 204 No Content\r\nETag: "a"\r\n\r\n', undefined],
   ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 1234\r\nETag: "a"\r\n\r\n', '1234'],
   ['GET', 'HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\nETag: "a"\r\n\r\n', '0'],
@@ -95,6 +94,34 @@ it.each([
     to.socket.destroy()
   },
 )
+
+it.each([
+  ['that is kept', 'Cache-Control: max-age=60'],
+  ['that is not kept', 'Cache-Control: no-store'],
+])('HEAD of an answer %s has its length and no body', async (_, control) => {
+  const { url } = await rig.rawOrigin((socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\n${control}\r\nETag: "a"\r\nContent-Length: 4\r\n\r\nbody`),
+  )
+  const { port } = await rig.proxy(url)
+  const to = connection(port)
+  to.send(get('/').replace('GET', 'HEAD'))
+  const answer = await to.answer('HEAD')
+  expect(answer).toMatchObject({ status: 200 })
+  expect([answer.one('content-length'), answer.one('etag')]).toEqual(['4', '"a"'])
+  to.send(get('/'))
+  expect((await to.answer()).body.toString()).toBe('body')
+  to.socket.destroy()
+})
+
+it('HEAD of an answer that is not kept does not fetch its body', async () => {
+  const { url, sockets } = await rig.rawOrigin((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 1000000\r\n\r\n'),
+  )
+  const { port } = await rig.proxy(url)
+  const answer = await ask(port, get('/').replace('GET', 'HEAD'), 'HEAD')
+  expect(answer.one('content-length')).toBe('1000000')
+  await expect.poll(() => sockets[0]!.destroyed).toBe(true)
+})
 
 it('an endless answer reaches the client piece by piece, its head at once', async () => {
   const { url, sockets } = await rig.rawOrigin((socket) =>

@@ -58,12 +58,10 @@ export function countersOf(): Counters {
   }
 }
 
-/** `hit`, `stale`, `miss` or `bypass`, from a field `Cache-Status` (RFC 9211); the last member is ours. */
-export function cacheWord(field: number | string | readonly string[] | undefined): string {
-  const last = String(field ?? '')
-    .split(',')
-    .at(-1)!
-  if (last.trim() === '') return 'none'
+/** `hit`, or why it was asked further, as the last member of `Cache-Status` says (RFC 9211): that one is ours. */
+export function cacheWord(head: string): string {
+  const field = /\r\ncache-status: ([^\r]*)/i.exec(head)?.[1] ?? ''
+  const last = field.slice(field.lastIndexOf(',') + 1)
   if (/;\s*hit\b/.test(last)) return 'hit'
   return /;\s*fwd=([a-z-]+)/.exec(last)?.[1] ?? 'none'
 }

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Pool, type Dispatcher } from 'undici'
 import { answerTo, reasonOf, wasUnheard, type FailureReason } from './failure.ts'
 import { isOfConnection } from './fields.ts'
-import { OriginAnswer, type AnswerRules } from './origin-answer.ts'
+import { OriginAnswer, type AnswerRules, type Exchange } from './origin-answer.ts'
 import { reply } from './reply.ts'
 import { bodyOf, hasBody } from './request-body.ts'
 import type { ProxySettings } from './settings.ts'
 
 export interface Origin {
-  forward(req: IncomingMessage, res: ServerResponse): void
+  forward(exchange: Exchange): void
   /** Breaks off what runs. */
   close(): Promise<void>
 }
@@ -37,22 +37,23 @@ export function openOrigin(settings: ProxySettings, via: string, told: Told): Or
     connectTimeoutMs: origin.connectTimeoutMs,
   }
 
-  const send = (req: IncomingMessage, res: ServerResponse, isAgain: boolean): void => {
+  const send = (exchange: Exchange, isAgain: boolean): void => {
+    const { req, res } = exchange
     const failed = (error: unknown): void => {
       const mayRepeat = !isAgain && isSafe(req) && wasUnheard(error)
-      if (mayRepeat && !res.destroyed) return send(req, res, true)
+      if (mayRepeat && !res.destroyed) return send(exchange, true)
       told.failed(reasonOf(error))
       reply(res, answerTo(error))
     }
     told.asked()
-    const handler = new OriginAnswer(req, res, { rules, failed })
+    const handler = new OriginAnswer(exchange, rules, failed)
     try {
       pool.dispatch(requestOf(req, res, { maxBodyBytes, host: hostFor(req, settings) }), handler)
     } catch (error) {
       handler.onResponseError(undefined, error as Error)
     }
   }
-  return { forward: (req, res) => send(req, res, false), close: () => pool.destroy() }
+  return { forward: (exchange) => send(exchange, false), close: () => pool.destroy() }
 }
 
 /** The name by which the origin is asked. */

@@ -1,7 +1,6 @@
 /**
- * Who asked whom for what, told to the origin. Only a trusted proxy is believed about it; and what may
- * change a page is told only where the key has it too, or one visitor's host or scheme would be in the
- * page that all the others get.
+ * Who asked whom for what, told to the origin. Only a trusted proxy is believed about it. The client's
+ * `Host` is told where the key has it: else one visitor's host would be in the page that all others get.
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv6, type BlockList } from 'node:net'
@@ -10,16 +9,9 @@ export interface ForwardedRules {
   readonly trusted: BlockList | 'all' | undefined
   /** Whether the client's `Host` is in the key, and so may be told. */
   readonly keepsHost: boolean
-  /** Fields that are in the key. */
-  readonly vary: ReadonlySet<string>
 }
 
-/** In the key wherever a proxy is trusted. */
-export const keyedWhereTrusted = ['x-forwarded-proto', 'x-forwarded-host'] as const
-
-const told = new Set<string>([...keyedWhereTrusted, 'x-forwarded-for'])
-
-/** By which some frameworks take another address or method than the request's own. */
+/** By which some frameworks take another address or method than the request's own; the cache keys them, or steps aside. */
 const overriding = new Set([
   'x-real-ip',
   'x-original-url',
@@ -30,6 +22,12 @@ const overriding = new Set([
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
+  'x-original-uri',
+  'x-middleware-subrequest',
+  'x-script-name',
+  'x-scheme',
+  'x-url-scheme',
+  'front-end-https',
 ])
 
 export function addForwarded(req: IncomingMessage, rules: ForwardedRules): void {
@@ -38,8 +36,7 @@ export function addForwarded(req: IncomingMessage, rules: ForwardedRules): void 
   const isTrusted = trusts(rules.trusted, from)
   for (const name of Object.keys(headers)) {
     if (!name.startsWith('x-forwarded-') && !overriding.has(name)) continue
-    if (isTrusted && (told.has(name) || rules.vary.has(name))) continue
-    delete headers[name]
+    if (!isTrusted) delete headers[name]
   }
   headers.forwarded = isTrusted ? chainOf(headers.forwarded, from) : undefined
   if (headers.forwarded === undefined) delete headers.forwarded
@@ -50,11 +47,10 @@ export function addForwarded(req: IncomingMessage, rules: ForwardedRules): void 
   if (isHostKnown && headers.host !== undefined) headers['x-forwarded-host'] ??= headers.host
 }
 
-/** `for=` alone of RFC 7239: its `host` and `proto` are in no key. */
+/** RFC 7239, 4: continued where a proxy before has begun it. */
 function chainOf(forwarded: string | undefined, from: string): string | undefined {
   if (forwarded === undefined) return undefined
-  const before = forwarded.match(/\bfor=("[^"]*"|[^\s;,"]+)/gi) ?? []
-  return [...before, isIPv6(from) ? `for="[${from}]"` : `for=${from}`].join(', ')
+  return `${forwarded}, ${isIPv6(from) ? `for="[${from}]"` : `for=${from}`}`
 }
 
 export function trusts(trusted: ForwardedRules['trusted'], address: string): boolean {

@@ -28,6 +28,8 @@ export function takeIn(req: IncomingMessage, rules: IntakeRules): Answer | undef
   if (method === 'TRACE') return notAllowed
   if (req.url === '*') return method === 'OPTIONS' ? allowed : malformed
   if (!toOriginForm(req)) return malformed
+  // One name is one key, and the page that is built of it is for all who ask by it.
+  headers.host = headers.host?.toLowerCase()
   if (hasPassed(headers.via, rules.via)) {
     return { status: 508, text: 'This request has come back to the proxy that sent it.' }
   }

@@ -7,8 +7,11 @@ export interface OpenCache {
   close(timeoutMs: number): Promise<void>
 }
 
+/** What a body that is kept may take behind its head. */
+const bodyMs = 15_000
+
 export async function openCache(
-  { namespace, redis, cache: { ttlMs, memoryBytes } }: ProxySettings,
+  { namespace, redis, origin, cache: { ttlMs, memoryBytes } }: ProxySettings,
   note: (text: string) => void,
 ): Promise<OpenCache> {
   const { createCache } = await import('breakwater')
@@ -16,6 +19,8 @@ export async function openCache(
     namespace,
     ttl: ttlMs,
     memory: { maxEntries: 100_000, maxBytes: memoryBytes },
+    // The origin's own times come first.
+    loadTimeout: origin.connectTimeoutMs + origin.timeoutMs + bodyMs,
     precompute: false,
   } as const
   if (redis === undefined) {

@@ -16,12 +16,20 @@ export interface AnswerRules {
   readonly connectTimeoutMs: number
 }
 
+export interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** The client has asked for the head alone, whatever the cache makes of it. */
+  readonly isHead: boolean
+}
+
 type Controller = Dispatcher.DispatchController
 
 export class OriginAnswer implements Dispatcher.DispatchHandler {
-  readonly #req: IncomingMessage
+  readonly #exchange: Exchange
   readonly #res: ServerResponse
   readonly #rules: AnswerRules
+  /** Called where no head was written yet, so that the client can still be told. */
   readonly #failed: (error: unknown) => void
   #controller: Controller | undefined
   #started = false
@@ -31,18 +39,13 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
   readonly #left = (): void => this.#leave()
   readonly #drained = (): void => this.#controller?.resume()
 
-  /** `failed` is called where no head was written yet, so that the client can still be told. */
-  constructor(
-    req: IncomingMessage,
-    res: ServerResponse,
-    { rules, failed }: { rules: AnswerRules; failed: (error: unknown) => void },
-  ) {
-    this.#req = req
-    this.#res = res
+  constructor(exchange: Exchange, rules: AnswerRules, failed: (error: unknown) => void) {
+    this.#exchange = exchange
+    this.#res = exchange.res
     this.#rules = rules
     this.#failed = failed
     this.#late = setTimeout(() => this.#fail(new NoConnection()), rules.connectTimeoutMs)
-    res.on('close', this.#left).on('drain', this.#drained)
+    this.#res.on('close', this.#left).on('drain', this.#drained)
   }
 
   onRequestStart(controller: Controller): void {
@@ -58,6 +61,7 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
     try {
       this.#writeHead(status, reason, passedOn(raw))
       this.#started = true
+      if (this.#isAnswered) this.#finish()
     } catch (error) {
       this.#fail(error)
       controller.abort(new Error('its head cannot be passed on'))
@@ -68,6 +72,7 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#hasWritten = true
     if (!this.#res.write(chunk)) controller.pause()
+    if (this.#isAnswered) this.#finish()
   }
 
   onResponseEnd(): void {
@@ -89,6 +94,17 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
     this.#end()
     if (this.#started) breakOff(this.#res)
     else this.#failed(error)
+  }
+
+  /** A HEAD whose head is out: the cache does not wait for the body, and nobody else does. */
+  get #isAnswered(): boolean {
+    return this.#exchange.isHead && this.#res.headersSent
+  }
+
+  #finish(): void {
+    this.#end()
+    this.#res.end()
+    this.#controller?.abort(new Error('nobody wants the body'))
   }
 
   #leave(): void {
@@ -133,7 +149,7 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
 
   /** Early hints and processing; 100 is between the origin and us. */
   #inform(status: number, raw: readonly (Buffer | string)[]): void {
-    if (this.#req.httpVersionMinor === 0 && this.#req.httpVersionMajor === 1) return
+    if (this.#exchange.req.httpVersion === '1.0') return
     try {
       if (status === 102) this.#res.writeProcessing()
       if (status !== 103) return

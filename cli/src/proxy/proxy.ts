@@ -13,7 +13,7 @@ import { sendHealth, type Health } from './admin-server.ts'
 import { cachedBy } from './cached.ts'
 import { cacheWord, countersOf, type Counters } from './counters.ts'
 import { openOrigin } from './forward.ts'
-import { addressOf, keyedWhereTrusted } from './forwarded.ts'
+import { addressOf } from './forwarded.ts'
 import { takeIn, type IntakeRules } from './intake.ts'
 import { listen } from './listen.ts'
 import { openCache } from './open-cache.ts'
@@ -40,8 +40,9 @@ export async function startProxy(
   const origin = openOrigin(settings, via, counters)
   const tunnels = openTunnels(settings, via, counters)
   const log = settings.accessLog === undefined ? undefined : openAccessLog(settings.accessLog, say)
-  const cached = cachedBy({ cache, settings, forward: origin.forward })
-  const rules = rulesOf(settings, via)
+  const cached = cachedBy({ cache, settings, via, forward: origin.forward })
+  const { trusted, hosts, maxBodyBytes } = settings
+  const rules: IntakeRules = { via, trusted, keepsHost: hosts.length > 0, maxBodyBytes }
   const running = new Set<ServerResponse>()
   let isStopping = false
   const health = (): Health => ({ status: isStopping ? 'stopping' : 'ok', cache: cache.health() })
@@ -54,11 +55,9 @@ export async function startProxy(
     }
     const own = takeIn(req, rules)
     if (own !== undefined) return reply(res, own)
-    cached(req, res, (error) => {
-      if (error === undefined) return origin.forward(req, res)
-      if (!res.headersSent) return reply(res, { status: 500, text: 'The cache has failed.' })
-      res.destroy()
-    })
+    // The cache asks for a whole answer where a client wants its head.
+    const isHead = req.method === 'HEAD'
+    cached(req, res, () => origin.forward({ req, res, isHead }))
   }
 
   const server = createServer(limitsOf(settings), answer)
@@ -103,11 +102,6 @@ function nameIn({ namespace, origin }: ProxySettings): string {
   return `breakwater-${hash.slice(0, 8)}`
 }
 
-function rulesOf({ trusted, hosts, cache, maxBodyBytes }: ProxySettings, via: string): IntakeRules {
-  const vary = new Set([...cache.vary, ...(trusted === undefined ? [] : keyedWhereTrusted)])
-  return { via, trusted, keepsHost: hosts.length > 0, vary, maxBodyBytes }
-}
-
 interface Watching {
   readonly running: Set<ServerResponse>
   readonly counters: Counters
@@ -127,7 +121,7 @@ function watch(
   res.once('close', () => {
     running.delete(res)
     const ms = performance.now() - began
-    const cache = cacheWord(res.getHeader('cache-status'))
+    const cache = cacheWord(headText(res))
     const status = res.headersSent ? res.statusCode : 499
     counters.ended({ status, cache, ms })
     log?.write({
@@ -143,6 +137,11 @@ function watch(
       whole: res.writableFinished,
     })
   })
+}
+
+/** Fields that were given to `writeHead` alone are nowhere else. */
+function headText(res: ServerResponse): string {
+  return (res as unknown as { readonly _header?: string | null })._header ?? ''
 }
 
 async function drained(
