@@ -22,7 +22,10 @@ const columns = [
   { name: 'requests per second', unit: 'count' },
 ] as const
 
-export async function proxy({ quick, runs = quick ? 3 : 7, say }: Setting): Promise<Report> {
+/** A fresh process of Node is many times slower until its code is compiled. */
+const warmUpMs = 3_000
+
+export async function proxy({ quick, runs = quick ? 3 : 5, say }: Setting): Promise<Report> {
   const version = nginxVersion()
   const all = rivals.filter(({ name }) => version !== undefined || !name.startsWith('nginx'))
   const cells = cellsOf(quick)
@@ -57,8 +60,8 @@ export async function proxy({ quick, runs = quick ? 3 : 7, say }: Setting): Prom
     })),
     budgets: budgetsOf(found),
     notes: [
-      `Medians (least … most) of ${runs} rounds in which the proxies took turns, each started anew. The origin and all ` +
-        'clients are one process beside the proxy: with more than one worker they compete for the same processors.',
+      `Medians (least … most) of ${runs} rounds in which the proxies took turns, each started anew and used for ` +
+        `${warmUpMs / 1_000} s before. The origin and all clients are one process beside the proxy: with more than one worker they compete for the same processors.`,
       version === undefined
         ? 'nginx is not installed, and left out: `apt-get install nginx`, or `brew install nginx`.'
         : `nginx ${version} with proxy_cache_lock, proxy_cache_use_stale updating and proxy_cache_background_update. ` +
@@ -78,6 +81,7 @@ async function measure(rival: Rival, cells: readonly Cell[], { origin, found, pr
   try {
     const { port, end } = await rival.start(origin.url)
     try {
+      await hits({ port, origin }, '1 KB', warmUpMs)
       for (const { id, run } of cells) {
         key = `${id} ${rival.name}`
         const before = found.get(key) ?? []
@@ -93,18 +97,18 @@ async function measure(rival: Rival, cells: readonly Cell[], { origin, found, pr
 
 function cellsOf(quick: boolean): readonly Cell[] {
   const hitMs = quick ? 1_000 : 2_000
-  const staleMs = quick ? 4_000 : 8_000
+  const staleMs = quick ? 3_000 : 5_000
   return [
-    {
-      id: 'cold',
-      title: `${burst} connections ask for one cold page of 1 KB at once; the origin takes ${delayMs} ms`,
-      run: coldBurst,
-    },
     ...(['1 KB', '50 KB'] as const).map((size) => ({
       id: `hit ${size}`,
       title: `Hits of ${size}, ${lanes} kept connections`,
       run: (at: At) => hits(at, size, hitMs),
     })),
+    {
+      id: 'cold',
+      title: `${burst} connections ask for one cold page of 1 KB at once; the origin takes ${delayMs} ms`,
+      run: coldBurst,
+    },
     {
       id: 'stale',
       title:
