@@ -24,6 +24,8 @@ export function cachedBy({ cache, settings, via, forward }: CachedHow): HttpCach
     query: { ignore: rules.ignoreQuery },
     ignoreCookies: isAny ? true : rules.ignoreCookies,
     vary: rules.vary,
+    credentials: rules.credentials,
+    uncacheableFor: rules.uncacheableForMs,
     maxBodySize: rules.maxBytes,
     cacheStatus: rules.statusName,
     ...(hosts.length > 0 ? { hosts } : { keyHost: false }),

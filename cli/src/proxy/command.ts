@@ -14,7 +14,7 @@ Examples:
 On the command line, in the file (maxBody) and in the environment (BREAKWATER_PROXY_MAX_BODY) options have the same
 names; the command line comes before the file, the file before the environment. Of the options of all commands it
 takes those for Redis; without --redis or $REDIS_URL answers are kept in memory alone. SIGTERM and SIGINT stop it.
-Exit codes: 0 stopped; 1 it cannot listen, or has failed; 2 called in a wrong way.`
+Exit codes: 0 stopped; 1 it cannot listen, or has failed; 2 called in a wrong way; 3 Redis does not let it in.`
 
 export function addProxy(program: Command): void {
   const command = program

@@ -182,6 +182,22 @@ export const proxyOptions = [
     about: 'of the request that change a page, by comma, besides what Vary names',
   },
   {
+    name: 'credentials',
+    kind: 'list',
+    value: 'fields',
+    group: kept,
+    about:
+      'of the request that say who asks, by comma, besides the usual ones: such go past the cache',
+  },
+  {
+    name: 'uncacheableFor',
+    kind: 'duration',
+    value: 'time',
+    preset: '2m',
+    group: kept,
+    about: 'how long it is remembered that a page is not to be kept: its visitors wait for nobody',
+  },
+  {
     name: 'maxCached',
     kind: 'size',
     value: 'size',

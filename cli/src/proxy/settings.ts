@@ -46,6 +46,8 @@ export interface CacheSettings {
   readonly ignoreQuery: readonly string[]
   readonly ignoreCookies: readonly string[]
   readonly vary: readonly string[]
+  readonly credentials: readonly string[]
+  readonly uncacheableForMs: number
   readonly maxBytes: number
   readonly memoryBytes: number
   readonly purgeToken: string | undefined
@@ -88,6 +90,8 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
       ignoreQuery: list('ignoreQuery'),
       ignoreCookies: list('ignoreCookies'),
       vary: list('vary').map((name) => name.toLowerCase()),
+      credentials: list('credentials'),
+      uncacheableForMs: ms('uncacheableFor'),
       maxBytes: sizeIn(of('maxCached'), 0),
       memoryBytes: sizeIn(of('memory'), 2 ** 20),
       purgeToken: may('purgeToken')?.text,
