@@ -3,8 +3,7 @@
  * which run the application in this process, without a socket and without anyone's credentials.
  */
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { Duplex } from 'node:stream'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { HttpRequest } from '../http/message.ts'
 import type { Recording } from '../http/recording.ts'
 
@@ -20,21 +19,30 @@ export function recordingFor(
   return recordings.get(req)
 }
 
+/** With all that an application may ask of a connection, and nobody at its other end. */
+class Nowhere extends Socket {
+  override readonly remoteAddress = '127.0.0.1'
+  override _read(): void {}
+  override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
+    done()
+  }
+  override _writev(_chunks: unknown, done: () => void): void {
+    done()
+  }
+  override _final(done: () => void): void {
+    done()
+  }
+}
+
 export interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse
 }
 
 export function askedByNobody(owner: object, request: HttpRequest, recording: Recording): Exchange {
-  const socket = new Duplex({
-    read() {},
-    write(_chunk, _encoding, done) {
-      done()
-    },
-  }) as Duplex & { remoteAddress?: string; encrypted?: boolean }
-  socket.remoteAddress = '127.0.0.1'
-  if (request.isSecure) socket.encrypted = true
-  const req = new IncomingMessage(socket as unknown as Socket)
+  const socket = new Nowhere()
+  if (request.isSecure) Object.assign(socket, { encrypted: true })
+  const req = new IncomingMessage(socket)
   req.method = request.method
   req.url = request.url
   req.httpVersion = '1.1'
@@ -50,7 +58,7 @@ export function askedByNobody(owner: object, request: HttpRequest, recording: Re
   req.complete = true
   req.push(null)
   const res = new ServerResponse(req)
-  res.assignSocket(socket as unknown as Socket)
+  res.assignSocket(socket)
   recordings.set(req, { recording, owner })
   // An answer that came about before the cache was reached (a refusal, another route) is none.
   res.once('finish', () => {

@@ -22,8 +22,8 @@ export interface Address {
   readonly url: string
   /** Fields of the request that are in the key, for a refresh that nobody asks for. */
   readonly keyed: Fields
-  /** What the application is shown of the cookies. */
-  readonly cookie: string | undefined
+  /** As the application sees them: without cookies that make no difference. */
+  readonly fields: Fields
   /** It is kept for one visitor alone. */
   readonly isPersonal: boolean
   /** What purges it besides its key, where that says more than the URL. */
@@ -82,8 +82,15 @@ export function addressOf(
   }
   const control = fields['cache-control']
   if (control !== undefined && noStore.test(field(fields, 'cache-control')!)) return 'request'
-  if (route.skip?.(request) === true) return 'bypass'
-  const user = route.user?.(request)
+  let user: string | undefined
+  try {
+    if (route.skip?.(request) === true) return 'bypass'
+    user = route.user?.(request)
+  } catch (error) {
+    // Without its word nobody knows whose the answer is.
+    rules.tell('user', error)
+    return 'bypass'
+  }
   if (user === undefined && hasCredentials) return 'bypass'
   if (keyed !== undefined) key += keyedText(keyed)
   for (const name of route.vary) key += ` ${name}=${escaped(field(fields, name) ?? '\0')}`
@@ -94,7 +101,8 @@ export function addressOf(
     path: url.key,
     url: url.shown,
     keyed: chosen(fields, keyed, route.vary),
-    cookie: cookie === '' ? undefined : cookie,
+    fields:
+      cookie === undefined ? fields : { ...fields, cookie: cookie === '' ? undefined : cookie },
     isPersonal: user !== undefined,
     tag: key.includes(' ') ? urlTag(host, url.key) : undefined,
   }

@@ -80,7 +80,7 @@ const none = new Directives(new Map())
 
 // A quoted argument up to the comma behind it; else whatever stands there up to the next comma. A
 // quote that nobody closes, or with something behind its end, quotes nothing: it would hide the rest.
-const memberAt = /([^,="]*)(?:=[\t ]*"((?:[^"\\]|\\[^])*)"[\t ]*(?=,|$)|=([^,]*)|([^,]*))(?:,|$)/y
+const memberAt = /([^,="]*)(?:=[\t ]*"((?:[^"\\]|\\[^])*)"[\t ]*|=([^,]*)|([^,]*))(?:,|$)/y
 
 export function parseCacheControl(text: string | undefined): Directives {
   if (text === undefined || text === '') return none

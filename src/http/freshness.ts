@@ -61,7 +61,7 @@ function ownLifetimeMs(
 function ageMs(fields: Fields, requestedAt: number, receivedAt: number): number {
   const madeAt = httpDate(field(fields, 'date'), receivedAt) ?? receivedAt
   // `Date` is cut to whole seconds: an answer of this second is not old.
-  const apparentMs = Math.floor(Math.max(0, receivedAt - madeAt) / 1000) * 1000
+  const apparentMs = Math.floor((receivedAt - madeAt) / 1000) * 1000
   const delayMs = Math.max(0, receivedAt - requestedAt)
   return Math.max(apparentMs, statedAgeMs(fields) + delayMs)
 }

@@ -37,7 +37,7 @@ function instant(
   clock: readonly string[],
 ): number | undefined {
   const at = months.indexOf(month ?? '')
-  if (at < 0 || at % 3 !== 0) return undefined
+  if (at < 0) return undefined
   const [hour, minute, second] = clock.map(Number) as [number, number, number]
   // 60 is a leap second.
   if (hour > 23 || minute > 59 || second > 60) return undefined

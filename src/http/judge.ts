@@ -1,5 +1,5 @@
 /** What becomes of one answer: whether it is kept, for how long, and as what. RFC 9111, sections 3 and 4. */
-import { freshened } from './conditional.ts'
+import { freshened, isAbout } from './conditional.ts'
 import { directivesOf } from './directives.ts'
 import { freshness } from './freshness.ts'
 import { storedFields } from './hop-by-hop.ts'
@@ -38,7 +38,10 @@ export function judge(of: Judging, head: Head, now: number): Judgement {
   if (isFailure(status)) {
     return { type: 'failed', isCovered: previous !== undefined && now < previous.coversUntil }
   }
-  if (status === 304 && previous !== undefined) return { type: 'renewed' }
+  if (status === 304 && previous !== undefined) {
+    // RFC 9111, 4.3.4: one that names another answer renews nothing.
+    return isAbout(head, previous) ? { type: 'renewed' } : { type: 'failed', isCovered: true }
+  }
   if (of.isDetached && refusals.has(status)) return { type: 'failed', isCovered: true }
   const why = whyNot(of, head, now)
   return why === undefined ? { type: 'keep' } : { type: 'pass', why }

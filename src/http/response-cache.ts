@@ -12,7 +12,7 @@
 import type { Call, Resource } from '../api.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { newId } from '../new-id.ts'
-import { addressOf, type Address } from './address.ts'
+import { addressOf } from './address.ts'
 import { answerFrom, varyField, type Answer } from './answer.ts'
 import { parseCacheControl } from './cache-control.ts'
 import { appended, cacheStatus, type CacheStatus, type Forwarded } from './cache-status.ts'
@@ -78,14 +78,7 @@ export class ResponseCache {
       void this.purging.byRequest(request, route).then((answer) => visit.answer(answer))
       return
     }
-    let address: Address | Forwarded
-    try {
-      address = addressOf(this.rules, route, this.#roles, request)
-    } catch (error) {
-      // The user's own function: without its word nobody knows whose the answer is.
-      this.#tell(error)
-      address = 'bypass'
-    }
+    const address = addressOf(this.rules, route, this.#roles, request)
     if (typeof address === 'string') return this.#past(visit, route, address)
     const ask: Ask = {
       key: address.key,
@@ -128,7 +121,7 @@ export class ResponseCache {
       if (led?.isShown === true) return
       if (kept.type === 'pass')
         return led === undefined ? this.#pass(visit, ask, kept) : led.release()
-      if (kept.vary.length > 0 && selectionOf(kept.vary, ask.request.fields) !== kept.selection) {
+      if (kept.vary.length > 0 && selectionOf(kept.vary, ask.address.fields) !== kept.selection) {
         if (++variants > mostVariants) return this.#past(visit, ask.route, 'bypass')
         ask = { ...ask, key: variantKey(ask, kept), led: undefined, isAnswered: false }
         continue
@@ -155,7 +148,7 @@ export class ResponseCache {
       const peeked = await this.#responses.peek(ask).catch(() => undefined)
       if (peeked?.state !== 'fresh' || peeked.value.type === 'pass') break
       const kept = peeked.value
-      if (kept.vary.length > 0 && selectionOf(kept.vary, ask.request.fields) !== kept.selection) {
+      if (kept.vary.length > 0 && selectionOf(kept.vary, ask.address.fields) !== kept.selection) {
         ask = { ...ask, key: variantKey(ask, kept) }
         continue
       }
@@ -206,7 +199,7 @@ export class ResponseCache {
 
   /** To the application, beside the others who ask for it. What could be kept after all is, from the next on. */
   #pass(visit: Visit, ask: Ask, mark: Pass): void {
-    const { rules, route, request } = ask
+    const { rules, route, address } = ask
     visit.lead({
       recording: undefined,
       changes: undefined,
@@ -214,7 +207,7 @@ export class ResponseCache {
         const judging = {
           rules,
           route,
-          request: request.fields,
+          request: address.fields,
           previous: undefined,
           isDetached: false,
           newFamily: newId,
@@ -279,10 +272,6 @@ export class ResponseCache {
       body,
     }
   }
-
-  #tell(error: unknown): void {
-    process.emitWarning(error instanceof Error ? error : new Error(String(error)))
-  }
 }
 
 /** What is learnt from a head alone says nothing of a body that was too long, or too slow. */
@@ -291,5 +280,5 @@ function isLasting(why: string): boolean {
 }
 
 function variantKey(ask: Ask, kept: { vary: readonly string[]; family: string }): string {
-  return `${ask.address.key} ~${kept.family} ${selectionOf(kept.vary, ask.request.fields)}`
+  return `${ask.address.key} ~${kept.family} ${selectionOf(kept.vary, ask.address.fields)}`
 }

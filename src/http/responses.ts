@@ -94,7 +94,7 @@ async function load(ask: Ask, ctx: LoadContext<Kept>): Promise<Kept> {
   const judging: Judging = {
     rules,
     route,
-    request: byVisitor ? ask.request.fields : (shown.fields as Fields),
+    request: byVisitor ? ask.address.fields : (shown.fields as Fields),
     previous,
     isDetached: !byVisitor,
     newFamily: ask.newFamily,
@@ -174,7 +174,9 @@ const conditions = ['if-none-match', 'if-modified-since', 'if-range', 'range'] a
 function shownTo({ request, address }: Ask, previous: StoredResponse | undefined): Changes {
   const fields: Record<string, string | readonly string[] | undefined> = {}
   for (const name of conditions) if (request.fields[name] !== undefined) fields[name] = undefined
-  if (request.fields['cookie'] !== undefined && !address.isPersonal) fields['cookie'] = undefined
+  if (request.fields['cookie'] !== address.fields['cookie']) {
+    fields['cookie'] = address.fields['cookie']
+  }
   if (previous !== undefined) Object.assign(fields, validators(previous))
   return { method: 'GET', url: address.url, fields }
 }
@@ -190,7 +192,8 @@ function askedForNobody(ask: Ask, previous: StoredResponse | undefined): Changes
     for (const [name, value] of Object.entries(request.fields)) {
       if (roles.get(name) === 'credential') own[name] = value
     }
-    if (address.cookie !== undefined) own['cookie'] = address.cookie
+    const { cookie } = address.fields
+    if (cookie !== undefined) own['cookie'] = cookie
   }
   const fields = {
     ...own,

@@ -45,9 +45,11 @@ export interface HttpRules {
   readonly obeysRequest: boolean
   readonly purgeToken: string | undefined
   readonly route: RouteRules
+  /** A function of the user's threw: told by the event `callbackFailed`. */
+  tell(callback: string, error: unknown): void
 }
 
-const ofRoutes = [
+export const routeOptionNames = [
   'ttl',
   'staleWhileRevalidate',
   'staleIfError',
@@ -74,14 +76,15 @@ const ofCaches = [
   'obeyRequest',
   'purge',
 ]
+export const httpOptionNames = [...routeOptionNames, ...ofCaches]
 const routeLevel = {
-  names: new Set(ofRoutes),
+  names: new Set(routeOptionNames),
   elsewhere: { names: new Set(ofCaches), where: 'httpCache, not of a single route' },
 }
 
 /** `more`: options of the adapter itself, which it reads on its own. */
 export function resolveHttp(options: unknown, more: readonly string[] = []): HttpRules {
-  const given = checkNames(options, { names: new Set([...ofRoutes, ...ofCaches, ...more]) }, '')
+  const given = checkNames(options, { names: new Set([...httpOptionNames, ...more]) }, '')
   const cache = given['cache'] as Cache
   const engine = typeof cache === 'object' && cache !== null ? engineOf(cache) : undefined
   if (engine === undefined) throw invalidOption('cache', 'what createCache gave', cache)
@@ -89,6 +92,7 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
   const hosts = given['hosts']
   const purge = given['purge']
   const cacheStatus = given['cacheStatus'] ?? 'breakwater'
+  const name = given['name'] === undefined ? 'http' : text(given['name'], 'name')
   const base: RouteRules = {
     ttlMs: entry.ttlMs,
     staleWhileRevalidateMs: entry.staleWhileRevalidateMs,
@@ -104,7 +108,7 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
   return {
     cache,
     clock: engine.clock,
-    name: given['name'] === undefined ? 'http' : text(given['name'], 'name'),
+    name,
     hosts: hosts === undefined ? undefined : new Set(lowered(hosts, 'hosts')),
     keyHost: yes(given['keyHost'], true, 'keyHost'),
     ignoresCookie:
@@ -119,10 +123,13 @@ export function resolveHttp(options: unknown, more: readonly string[] = []): Htt
       given['targets'] ?? ['breakwater-cache-control', 'cdn-cache-control'],
       'targets',
     ),
-    cacheStatus: cacheStatus === false ? undefined : text(cacheStatus, 'cacheStatus'),
+    cacheStatus: cacheStatus === false ? undefined : fieldText(cacheStatus, 'cacheStatus'),
     obeysRequest: yes(given['obeyRequest'], false, 'obeyRequest'),
     purgeToken: purge === undefined ? undefined : tokenOf(purge),
     route: overlaid(base, given, ''),
+    tell: (callback, error) => {
+      engine.listeners.tell('callbackFailed', () => ({ name, key: '', callback, error }))
+    },
   }
 }
 
@@ -215,6 +222,14 @@ function lowered(given: unknown, option: string): readonly string[] {
 
 function text(given: unknown, option: string): string {
   if (typeof given !== 'string' || given === '') throw invalidOption(option, 'a text', given)
+  return given
+}
+
+/** What may stand in a field (RFC 9651, 3.3.3). */
+function fieldText(given: unknown, option: string): string {
+  if (typeof given !== 'string' || !/^[\x20-\x7e]+$/.test(given)) {
+    throw invalidOption(option, 'a text of printable ASCII, or false', given)
+  }
   return given
 }
 

@@ -23,7 +23,20 @@ interface Example {
 }
 
 /** What examples import, and what that asks for. */
-const linked = ['ioredis', 'redis', 'zod', 'prom-client', '@opentelemetry/api', '@types/node']
+const linked = [
+  'ioredis',
+  'redis',
+  'zod',
+  'prom-client',
+  '@opentelemetry/api',
+  '@types/node',
+  'express',
+  '@types/express',
+  'fastify',
+  'hono',
+  'koa',
+  '@types/koa',
+]
 
 /** Given to an example that uses such a name and does not declare it. */
 const names = [

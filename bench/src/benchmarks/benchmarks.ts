@@ -6,6 +6,7 @@ import { batch } from './batch.ts'
 import { bigValues } from './big-values.ts'
 import { codecs } from './codecs.ts'
 import { coldHerd } from './cold-herd.ts'
+import { httpWaves } from './http-waves.ts'
 import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
 import { l2Latency } from './l2-latency.ts'
@@ -34,6 +35,7 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['overload', overload],
   ['ahead', ahead],
   ['metrics', metrics],
+  ['http-waves', httpWaves],
   ['codecs', codecs],
   ['big-values', bigValues],
   ['proxy', proxy],
