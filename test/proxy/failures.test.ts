@@ -87,6 +87,9 @@ it('an https origin is taken by its authority’s certificate alone', async () =
   const trusting = await rig.proxy(to, { originCa: `${tls}ca.pem` })
   const answer = await ask(trusting.port, get('/'))
   expect(answer.body.toString()).toBe(new URL(to).host)
+  // By its own name, whichever name the client asks by.
+  const hosts = await rig.proxy(to, { originCa: `${tls}ca.pem`, hosts: 'site.test' })
+  expect((await ask(hosts.port, get('/'))).body.toString()).toBe('site.test')
   const without = await rig.proxy(to)
   expect(await ask(without.port, get('/'))).toMatchObject({ status: 502 })
   const insecure = await rig.proxy(to, { originInsecure: true })

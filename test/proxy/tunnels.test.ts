@@ -104,3 +104,17 @@ it('the handshake’s key is passed on as it came', async () => {
   ).toBe(accept)
   to.socket.destroy()
 })
+
+it('a proxy that stops does not wait for a tunnel beyond its grace', async () => {
+  const { url, sockets } = await rig.rawOrigin((socket, head) => {
+    if (head.startsWith('GET /open')) socket.write(agreed)
+  })
+  const { port, stop } = await rig.proxy(url, { grace: '100ms' })
+  const [open, asking] = [connection(port), connection(port)]
+  open.send(get('/open', ...handshake))
+  expect((await open.answer()).status).toBe(101)
+  asking.send(get('/asking', ...handshake))
+  await expect.poll(() => sockets.length).toBe(2)
+  await stop()
+  await Promise.all([open.ended, asking.ended])
+})

@@ -5,9 +5,9 @@ import { problemOf, type Budget, type Report, type Row, type Setting } from '../
 import { spread } from '../measure/statistics.ts'
 import { write } from '../measure/units.ts'
 import { startOrigin } from '../proxy/origin.ts'
-import { burst, delayMs, lanes, pacedPerSecond } from '../proxy/plan.ts'
+import { burst, delayMs, lanes, pacedPerSecond, warmRequests } from '../proxy/plan.ts'
 import { nginxVersion, rivals, type Rival } from '../proxy/rivals.ts'
-import { coldBurst, hits, stalePeriod, type At, type Figures } from '../proxy/work.ts'
+import { coldBurst, hits, stalePeriod, warmUp, type At, type Figures } from '../proxy/work.ts'
 
 interface Cell {
   readonly id: string
@@ -21,9 +21,6 @@ const columns = [
   { name: 'p95 ms', unit: 'ms' },
   { name: 'requests per second', unit: 'count' },
 ] as const
-
-/** A fresh process of Node is many times slower until its code is compiled. */
-const warmUpMs = 3_000
 
 export async function proxy({ quick, runs = quick ? 3 : 5, say }: Setting): Promise<Report> {
   const version = nginxVersion()
@@ -60,8 +57,8 @@ export async function proxy({ quick, runs = quick ? 3 : 5, say }: Setting): Prom
     })),
     budgets: budgetsOf(found),
     notes: [
-      `Medians (least … most) of ${runs} rounds in which the proxies took turns, each started anew and used for ` +
-        `${warmUpMs / 1_000} s before. The origin and all clients are one process beside the proxy: with more than one worker they compete for the same processors.`,
+      `Medians (least … most) of ${runs} rounds in which the proxies took turns, each started anew and warm ` +
+        `after ${warmRequests} requests. The origin and all clients are one process beside the proxy: with more than one worker they compete for the same processors.`,
       version === undefined
         ? 'nginx is not installed, and left out: `apt-get install nginx`, or `brew install nginx`.'
         : `nginx ${version} with proxy_cache_lock, proxy_cache_use_stale updating and proxy_cache_background_update. ` +
@@ -81,7 +78,7 @@ async function measure(rival: Rival, cells: readonly Cell[], { origin, found, pr
   try {
     const { port, end } = await rival.start(origin.url)
     try {
-      await hits({ port, origin }, '1 KB', warmUpMs)
+      await warmUp({ port, origin })
       for (const { id, run } of cells) {
         key = `${id} ${rival.name}`
         const before = found.get(key) ?? []

@@ -8,6 +8,9 @@ export const burst = 500
 /** Connections that ask again as soon as they are answered. */
 export const lanes = 32
 
+/** What each proxy answers before it is measured. */
+export const warmRequests = 30_000
+
 /** In the stale period: requests per second, by schedule. */
 export const pacedPerSecond = 400
 

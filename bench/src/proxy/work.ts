@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { percentile } from '../measure/statistics.ts'
 import { Lane } from './lane.ts'
 import type { Origin } from './origin.ts'
-import { burst, lanes, pacedPerSecond, sizes, type Size } from './plan.ts'
+import { burst, lanes, pacedPerSecond, sizes, warmRequests, type Size } from './plan.ts'
 
 export interface Figures {
   readonly originRequests: number
@@ -33,6 +33,19 @@ export async function coldBurst({ port, origin }: At): Promise<Figures> {
     const began = performance.now()
     const times = await Promise.all(open.map((lane) => lane.ask(path)))
     return figuresOf(times, origin.asked(path), performance.now() - began)
+  })
+}
+
+/** A process of Node is many times slower until its code is compiled, which is a matter of requests. */
+export async function warmUp({ port }: At): Promise<void> {
+  await withLanes(port, lanes, async (open) => {
+    const path = newPath('1 KB', 'warm')
+    let left = warmRequests
+    await Promise.all(
+      open.map(async (lane) => {
+        while (left-- > 0) await lane.ask(path)
+      }),
+    )
   })
 }
 

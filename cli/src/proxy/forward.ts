@@ -1,5 +1,6 @@
 /** One request to the origin over kept connections, and its answer into `res`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
 import { Pool, type Dispatcher } from 'undici'
 import { answerTo, reasonOf, wasUnheard, type FailureReason } from './failure.ts'
 import { isOfConnection } from './fields.ts'
@@ -31,8 +32,12 @@ export function openOrigin(settings: ProxySettings, via: string, told: Told): Or
     keepAliveTimeout: 4_000,
     connect: { timeout: origin.connectTimeoutMs, ...tlsOf(settings) },
   })
+  const { servername } = tlsOf(settings)
+  // undici would take it from `Host`.
+  const named = servername === undefined ? {} : { servername }
   const rules: AnswerRules = {
     via,
+    broke: () => told.failed('broken'),
     unnamed: hosts.length > 0 ? undefined : origin.url.origin,
     connectTimeoutMs: origin.connectTimeoutMs,
   }
@@ -48,7 +53,8 @@ export function openOrigin(settings: ProxySettings, via: string, told: Told): Or
     told.asked()
     const handler = new OriginAnswer(exchange, rules, failed)
     try {
-      pool.dispatch(requestOf(req, res, { maxBodyBytes, host: hostFor(req, settings) }), handler)
+      const how = { maxBodyBytes, host: hostFor(req, settings) }
+      pool.dispatch({ ...requestOf(req, res, how), ...named }, handler)
     } catch (error) {
       handler.onResponseError(undefined, error as Error)
     }
@@ -61,11 +67,23 @@ export function hostFor({ headers }: IncomingMessage, { hosts, origin }: ProxySe
   return (hosts.length > 0 ? headers.host : undefined) ?? origin.url.host
 }
 
-export function tlsOf({ origin }: ProxySettings): { ca?: string; rejectUnauthorized?: false } {
+/** By the origin's own name, whichever name a client asks by. */
+export function tlsOf({ origin: { url, ca, insecure } }: ProxySettings): TlsOptions {
   return {
-    ...(origin.ca === undefined ? {} : { ca: origin.ca }),
-    ...(origin.insecure ? { rejectUnauthorized: false as const } : {}),
+    ...(isIP(hostnameOf(url)) === 0 ? { servername: url.hostname } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    ...(insecure ? { rejectUnauthorized: false as const } : {}),
   }
+}
+
+export function hostnameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+interface TlsOptions {
+  readonly servername?: string
+  readonly ca?: string
+  readonly rejectUnauthorized?: false
 }
 
 interface How {

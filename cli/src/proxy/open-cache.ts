@@ -11,7 +11,7 @@ export interface OpenCache {
 const bodyMs = 15_000
 
 export async function openCache(
-  { namespace, redis, origin, cache: { ttlMs, memoryBytes } }: ProxySettings,
+  { namespace, redis, origin, cache: { ttlMs, memoryBytes, limit } }: ProxySettings,
   note: (text: string) => void,
 ): Promise<OpenCache> {
   const { createCache } = await import('breakwater')
@@ -21,6 +21,7 @@ export async function openCache(
     memory: { maxEntries: 100_000, maxBytes: memoryBytes },
     // The origin's own times come first.
     loadTimeout: origin.connectTimeoutMs + origin.timeoutMs + bodyMs,
+    limit: { concurrency: limit },
     precompute: false,
   } as const
   if (redis === undefined) {

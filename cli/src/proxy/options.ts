@@ -198,6 +198,15 @@ export const proxyOptions = [
     about: 'how long it is remembered that a page is not to be kept: its visitors wait for nobody',
   },
   {
+    name: 'limit',
+    kind: 'text',
+    value: 'n',
+    preset: 'adaptive',
+    group: kept,
+    about:
+      'cold pages that the origin is asked for at once, by each process; more wait up to 5 s, then 503',
+  },
+  {
     name: 'maxCached',
     kind: 'size',
     value: 'size',

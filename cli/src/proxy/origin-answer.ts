@@ -14,6 +14,8 @@ export interface AnswerRules {
   /** `http://origin`, which the client need not know; undefined where it is asked by the client's own name. */
   readonly unnamed: string | undefined
   readonly connectTimeoutMs: number
+  /** Is told of an answer that ends in its middle. */
+  broke(): void
 }
 
 export interface Exchange {
@@ -92,8 +94,9 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (this.#isOver) return
     this.#end()
-    if (this.#started) breakOff(this.#res)
-    else this.#failed(error)
+    if (!this.#started) return this.#failed(error)
+    this.#rules.broke()
+    breakOff(this.#res)
   }
 
   /** A HEAD whose head is out: the cache does not wait for the body, and nobody else does. */

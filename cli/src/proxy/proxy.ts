@@ -90,7 +90,12 @@ export async function startProxy(
   })
   const stop = async (): Promise<void> => {
     isStopping = true
-    await drained(server, running, settings.graceMs)
+    const late = setTimeout(() => {
+      server.closeAllConnections()
+      tunnels.close()
+    }, settings.graceMs)
+    await drained(server, running)
+    clearTimeout(late)
     await end(Math.max(1_000, settings.graceMs))
   }
   return { port: (server.address() as AddressInfo).port, counters, health, stop }
@@ -144,18 +149,12 @@ function headText(res: ServerResponse): string {
   return (res as unknown as { readonly _header?: string | null })._header ?? ''
 }
 
-async function drained(
-  server: Server,
-  running: Set<ServerResponse>,
-  graceMs: number,
-): Promise<void> {
+async function drained(server: Server, running: Set<ServerResponse>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   for (const res of running) {
     if (!res.headersSent) res.shouldKeepAlive = false
     // Its head has promised to keep the connection.
     res.once('close', () => setImmediate(() => server.closeIdleConnections()))
   }
-  const late = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
-  clearTimeout(late)
 }

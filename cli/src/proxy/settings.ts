@@ -46,6 +46,7 @@ export interface CacheSettings {
   readonly ignoreQuery: readonly string[]
   readonly ignoreCookies: readonly string[]
   readonly vary: readonly string[]
+  readonly limit: number | 'adaptive'
   readonly credentials: readonly string[]
   readonly uncacheableForMs: number
   readonly maxBytes: number
@@ -90,6 +91,7 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
       ignoreQuery: list('ignoreQuery'),
       ignoreCookies: list('ignoreCookies'),
       vary: list('vary').map((name) => name.toLowerCase()),
+      limit: limitIn(of('limit')),
       credentials: list('credentials'),
       uncacheableForMs: ms('uncacheableFor'),
       maxBytes: sizeIn(of('maxCached'), 0),
@@ -154,6 +156,10 @@ function trustedIn(said: Said | undefined): BlockList | 'all' | undefined {
     )
   }
   return trusted
+}
+
+function limitIn(said: Said): number | 'adaptive' {
+  return said.text === 'adaptive' ? said.text : countIn(said, 1, 65_535)
 }
 
 function statusesIn(said: Said | undefined): readonly number[] | undefined {

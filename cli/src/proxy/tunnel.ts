@@ -8,7 +8,7 @@ import https from 'node:https'
 import type { Duplex } from 'node:stream'
 import { answerTo, NoConnection, reasonOf } from './failure.ts'
 import { isOfConnection, passedOn } from './fields.ts'
-import { hostFor, tlsOf, type Told } from './forward.ts'
+import { hostFor, hostnameOf, tlsOf, type Told } from './forward.ts'
 import { viaOf } from './intake.ts'
 import { breakOff, reply } from './reply.ts'
 import type { ProxySettings } from './settings.ts'
@@ -38,8 +38,9 @@ export function openTunnels(settings: ProxySettings, via: string, told: Told): T
 
   const open = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     told.asked()
+    keep(sockets, socket)
     const asked = (origin.url.protocol === 'https:' ? https : http).request({
-      host: origin.url.hostname.replace(/^\[|\]$/g, ''),
+      host: hostnameOf(origin.url),
       port: origin.url.port,
       path: req.url,
       headers: headersOf(req, settings),
@@ -103,20 +104,22 @@ function headOf(answer: IncomingMessage, via: string): string {
 }
 
 function join(one: Duplex, other: Duplex, sockets: Set<Duplex>): void {
+  keep(sockets, other)
   for (const [from, to] of [
     [one, other],
     [other, one],
   ] as const) {
-    sockets.add(from)
     // A peer that has vanished without a word is found out.
     ;(from as { setKeepAlive?: (on: boolean, ms: number) => void }).setKeepAlive?.(true, 30_000)
     from.on('error', () => to.destroy())
-    from.once('close', () => {
-      sockets.delete(from)
-      to.destroy()
-    })
+    from.once('close', () => to.destroy())
     from.pipe(to)
   }
+}
+
+function keep(sockets: Set<Duplex>, one: Duplex): void {
+  sockets.add(one)
+  one.once('close', () => sockets.delete(one))
 }
 
 function pass(answer: IncomingMessage, res: ServerResponse, via: string): void {
