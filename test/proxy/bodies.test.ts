@@ -143,7 +143,7 @@ it('an endless answer reaches the client piece by piece, its head at once', asyn
 })
 
 it('an answer that the client does not read stops the origin, until it reads on', async () => {
-  const total = 64 * 2 ** 20
+  const total = 32 * 2 ** 20
   let sent = 0
   const { url } = await rig.origin((_, res) => {
     res.writeHead(200, { 'Content-Length': total })
@@ -180,7 +180,7 @@ it('an answer that the client does not read stops the origin, until it reads on'
 })
 
 it('a body that the origin does not read stops the client, until it reads on', async () => {
-  const total = 64 * 2 ** 20
+  const total = 32 * 2 ** 20
   let readOn = (): void => {}
   const { url } = await rig.origin((req, res) => {
     readOn = () => void bodyOf(req).then((body) => res.end(String(body.length)))

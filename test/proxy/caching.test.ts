@@ -240,7 +240,7 @@ it('two proxies on one Redis ask once, and a purge reaches both', async () => {
     setTimeout(() => res.end(text), 200)
   })
   const token = 'a-long-enough-token'
-  const options = { redis: server.url, namespace: 'site', purgeToken: token }
+  const options = { redis: server.url, namespace: 'site', purgeToken: token, storeTimeout: '10s' }
   const proxies = [await rig.proxy(url, options), await rig.proxy(url, options)]
   const all = async () => {
     const answers = Array.from({ length: 40 }, (_, at) => ask(proxies[at % 2]!.port, get('/page')))

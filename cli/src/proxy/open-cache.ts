@@ -11,17 +11,17 @@ export interface OpenCache {
 const bodyMs = 15_000
 
 export async function openCache(
-  { namespace, redis, origin, cache: { ttlMs, memoryBytes, limit } }: ProxySettings,
+  { namespace, redis, origin, cache: rules }: ProxySettings,
   note: (text: string) => void,
 ): Promise<OpenCache> {
   const { createCache } = await import('breakwater')
   const usual = {
     namespace,
-    ttl: ttlMs,
-    memory: { maxEntries: 100_000, maxBytes: memoryBytes },
+    ttl: rules.ttlMs,
+    memory: { maxEntries: 100_000, maxBytes: rules.memoryBytes },
     // The origin's own times come first.
     loadTimeout: origin.connectTimeoutMs + origin.timeoutMs + bodyMs,
-    limit: { concurrency: limit },
+    limit: { concurrency: rules.limit },
     precompute: false,
   } as const
   if (redis === undefined) {
@@ -36,7 +36,11 @@ export async function openCache(
     persists: true,
     unreachable: (failure) => note(`${failure.message}; until it answers, memory alone`),
   })
-  const cache = createCache({ ...usual, store: storeOf(connection, true) })
+  const cache = createCache({
+    ...usual,
+    store: storeOf(connection, true),
+    storeTimeout: rules.storeTimeoutMs,
+  })
   return {
     cache,
     close: async (timeout) => {

@@ -223,6 +223,14 @@ export const proxyOptions = [
     about: 'for answers in each process',
   },
   {
+    name: 'storeTimeout',
+    kind: 'duration',
+    value: 'time',
+    preset: '100ms',
+    group: kept,
+    about: 'for an answer of Redis; then memory and origin alone',
+  },
+  {
     name: 'purgeToken',
     kind: 'text',
     value: 'token',

@@ -51,6 +51,7 @@ export interface CacheSettings {
   readonly uncacheableForMs: number
   readonly maxBytes: number
   readonly memoryBytes: number
+  readonly storeTimeoutMs: number
   readonly purgeToken: string | undefined
   readonly statusName: string
 }
@@ -96,6 +97,7 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
       uncacheableForMs: ms('uncacheableFor'),
       maxBytes: sizeIn(of('maxCached'), 0),
       memoryBytes: sizeIn(of('memory'), 2 ** 20),
+      storeTimeoutMs: ms('storeTimeout'),
       purgeToken: may('purgeToken')?.text,
       statusName: of('cacheStatus').text,
     },
