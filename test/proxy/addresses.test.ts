@@ -40,6 +40,7 @@ it.each([
   // Not of an address (RFC 3986): a browser sends them as %C3%A4.
   ['GET /\xc3\xa4 HTTP/1.1\r\nHost: site.test\r\n\r\n', 400],
   ['GET / HTTP/1.1\r\n\r\n', 400],
+  ['GET / HTTP/1.1\r\nHost: site.test\r\nHost: other.test\r\n\r\n', 400],
   ['TRACE / HTTP/1.1\r\nHost: site.test\r\n\r\n', 405],
   ['CONNECT other.test:443 HTTP/1.1\r\nHost: other.test:443\r\n\r\n', 405],
   ['OPTIONS * HTTP/1.1\r\nHost: site.test\r\n\r\n', 204],

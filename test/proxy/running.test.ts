@@ -173,6 +173,30 @@ it('several workers share a port, add up their metrics, replace one that dies, a
   expect(stderr()).toContain('a worker has ended')
 })
 
+it('T153 two workers on one Redis ask once for a page that two hundred want', async () => {
+  const server = await startRedisServer()
+  rig.also(() => server.stop())
+  const { url, seen } = await rig.origin((_, res) => void setTimeout(() => res.end('page'), 300))
+  const args = ['--origin', url, '--redis', server.url, '-n', 'site', '--store-timeout', '10s']
+  const { port } = await start([...args, '--workers', '2'])
+  const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, page('/page'))))
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 200, whole: true })
+    expect(answer.body.toString()).toBe('page')
+  }
+  expect(seen).toHaveLength(1)
+})
+
+it('what makes it fail at its start leaves nothing behind that keeps it', async () => {
+  const server = await startRedisServer()
+  rig.also(() => server.stop())
+  const to = ['--origin', 'http://127.0.0.1:1', '--redis', server.url]
+  await expect(start([...to, '--access-log', '/no/such/folder/log'])).rejects.toThrow(
+    /^2: breakwater: --access-log: expected a file that can be written, got ENOENT/,
+  )
+  await expect(start([...to, '--cache-status', 'ä'])).rejects.toThrow(/^2: breakwater: /)
+})
+
 it('workers that cannot start end the whole, with the reason', async () => {
   const taken = await rig.origin((_, res) => res.end())
   const args = ['--origin', taken.url, '--port', String(taken.port), '--workers', '2']

@@ -40,7 +40,7 @@ it('the command line comes before the file, the file before the environment, tha
       BREAKWATER_PROXY_TTL: '9s',
       BREAKWATER_PROXY_MAX_BODY: '9MiB',
       BREAKWATER_PROXY_STALE_IF_ERROR: '9m',
-      BREAKWATER_PROXY_PURGE_TOKEN: 'secret',
+      BREAKWATER_PROXY_PURGE_TOKEN: 'a-long-enough-token',
       REDIS_URL: 'redis://r',
       BREAKWATER_NAMESPACE: 'shop',
       OTHER: 'x',
@@ -56,7 +56,7 @@ it('the command line comes before the file, the file before the environment, tha
       ttlMs: 3_600_000,
       staleIfErrorMs: 540_000,
       statuses: [200, 404],
-      purgeToken: 'secret',
+      purgeToken: 'a-long-enough-token',
     },
   })
 })
@@ -106,10 +106,11 @@ it.each<[Record<string, string>, string]>([
   [{ healthPath: 'healthz' }, '--health-path: expected a path that begins with /'],
   [{ namespace: 'a b' }, '--namespace: expected 1 to 64 of'],
   [{ originCa: 'none.pem' }, '--origin-ca: expected a file that can be read'],
+  [{ purgeToken: 'secret' }, '--purge-token: expected a secret of at least 16 characters, got 6'],
   [{ workers: '0' }, '--workers: expected a whole number from 1 to 256'],
 ])('%j is refused', (given, sentence) => {
   expect(() => typed(given)).toThrow(sentence)
-  expect(() => typed(given)).not.toThrow('secret')
+  expect(() => typed(given)).not.toThrow(/secret(?! of)/)
 })
 
 it('without an origin there is nothing to do', () => {

@@ -2,9 +2,10 @@
  * A line of JSON per request. Neither query nor fields are in it: both may hold what lets somebody in.
  * Whoever reads it slowly loses lines, and is told how many; requests do not wait for it.
  */
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { Failure } from '../ending.ts'
 import { plainJson } from '../print/paint.ts'
 
 export interface Line {
@@ -30,7 +31,7 @@ const mostWaiting = 8 * 2 ** 20
 
 export function openAccessLog(file: string, say: (text: string) => void): AccessLog {
   const isOut = file === '-'
-  const to: Writable = isOut ? process.stdout : createWriteStream(file, { flags: 'a' })
+  const to: Writable = isOut ? process.stdout : createWriteStream('', { fd: opened(file) })
   if (!isOut) to.on('error', (error) => say(`access log: ${error.message}`))
   let lost = 0
   return {
@@ -48,5 +49,16 @@ export function openAccessLog(file: string, say: (text: string) => void): Access
       to.end()
       await finished(to).catch(() => {})
     },
+  }
+}
+
+function opened(file: string): number {
+  try {
+    return openSync(file, 'a')
+  } catch (error) {
+    throw new Failure(
+      'usage',
+      `--access-log: expected a file that can be written, got ${(error as Error).message}`,
+    )
   }
 }

@@ -25,6 +25,7 @@ export function takeIn(req: IncomingMessage, rules: IntakeRules): Answer | undef
     // What node:http needs itself is left out when it is sent on.
     if (name !== 'upgrade' && name !== 'transfer-encoding') delete headers[name]
   }
+  if (hasHosts(req.rawHeaders)) return malformed
   if (method === 'TRACE') return notAllowed
   if (req.url === '*') return method === 'OPTIONS' ? allowed : malformed
   if (!toOriginForm(req)) return malformed
@@ -68,6 +69,15 @@ function toOriginForm(req: IncomingMessage): boolean {
   req.headers.host = authority
   req.url = rest.startsWith('/') ? rest : `/${rest}`
   return true
+}
+
+/** Several, of which each of two readers may take another one (RFC 9112, 3.2). */
+function hasHosts(raw: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < raw.length; at += 2) {
+    if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
 }
 
 function hasPassed(via: string | undefined, name: string): boolean {

@@ -8,19 +8,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { prometheusMetrics } from 'breakwater/prometheus'
-import { openAccessLog, type AccessLog } from './access-log.ts'
+import { openAccessLog } from './access-log.ts'
 import { sendHealth, type Health } from './admin-server.ts'
 import { cachedBy } from './cached.ts'
-import { cacheWord, countersOf, type Counters } from './counters.ts'
+import { countersOf, type Counters } from './counters.ts'
 import { openOrigin } from './forward.ts'
-import { addressOf } from './forwarded.ts'
 import { takeIn, type IntakeRules } from './intake.ts'
 import { listen } from './listen.ts'
-import { openCache } from './open-cache.ts'
+import { openCache, type OpenCache } from './open-cache.ts'
 import { reply } from './reply.ts'
 import { limitsOf } from './server-limits.ts'
 import type { ProxySettings } from './settings.ts'
 import { answerOn, isTunnelled, openTunnels } from './tunnel.ts'
+import { watch } from './watch.ts'
 
 export interface Proxy {
   readonly port: number
@@ -33,9 +33,22 @@ export async function startProxy(
   settings: ProxySettings,
   say: (text: string) => void,
 ): Promise<Proxy> {
+  const opened = await openCache(settings, say)
+  try {
+    return await serve(settings, opened, say)
+  } catch (error) {
+    await opened.close(0)
+    throw error
+  }
+}
+
+async function serve(
+  settings: ProxySettings,
+  { cache, close }: OpenCache,
+  say: (text: string) => void,
+): Promise<Proxy> {
   const via = nameIn(settings)
   const counters = countersOf()
-  const { cache, close } = await openCache(settings, say)
   const exported = prometheusMetrics({ cache, registry: counters.registry })
   const origin = openOrigin(settings, via, counters)
   const tunnels = openTunnels(settings, via, counters)
@@ -77,17 +90,7 @@ export async function startProxy(
     if (own !== undefined) return reply(answerOn(req, socket), own)
     tunnels.open(req, socket, head)
   })
-  const end = async (timeoutMs: number): Promise<void> => {
-    tunnels.close()
-    await origin.close()
-    exported.stop()
-    await close(timeoutMs)
-    await log?.close()
-  }
-  await listen(server, settings).catch(async (error: unknown) => {
-    await end(0)
-    throw error
-  })
+  await listen(server, settings)
   const stop = async (): Promise<void> => {
     isStopping = true
     const late = setTimeout(() => {
@@ -96,7 +99,11 @@ export async function startProxy(
     }, settings.graceMs)
     await drained(server, running)
     clearTimeout(late)
-    await end(Math.max(1_000, settings.graceMs))
+    tunnels.close()
+    await origin.close()
+    exported.stop()
+    await close(Math.max(1_000, settings.graceMs))
+    await log?.close()
   }
   return { port: (server.address() as AddressInfo).port, counters, health, stop }
 }
@@ -105,48 +112,6 @@ export async function startProxy(
 function nameIn({ namespace, origin }: ProxySettings): string {
   const hash = createHash('sha256').update(`${namespace}\0${origin.url.origin}`).digest('hex')
   return `breakwater-${hash.slice(0, 8)}`
-}
-
-interface Watching {
-  readonly running: Set<ServerResponse>
-  readonly counters: Counters
-  readonly log: AccessLog | undefined
-}
-
-function watch(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { running, counters, log }: Watching,
-): void {
-  const { method = '', url = '', socket, headers } = req
-  const [began, written] = [performance.now(), socket.bytesWritten]
-  const client = addressOf(req)
-  running.add(res)
-  counters.began()
-  res.once('close', () => {
-    running.delete(res)
-    const ms = performance.now() - began
-    const cache = cacheWord(headText(res))
-    const status = res.headersSent ? res.statusCode : 499
-    counters.ended({ status, cache, ms })
-    log?.write({
-      at: new Date().toISOString(),
-      client,
-      method,
-      host: headers.host,
-      path: url.replace(/^[a-z]+:\/\/[^/?]*/i, '').replace(/[?#][^]*/, ''),
-      status,
-      bytes: socket.bytesWritten - written,
-      ms: Number(ms.toFixed(2)),
-      cache,
-      whole: res.writableFinished,
-    })
-  })
-}
-
-/** Fields that were given to `writeHead` alone are nowhere else. */
-function headText(res: ServerResponse): string {
-  return (res as unknown as { readonly _header?: string | null })._header ?? ''
 }
 
 async function drained(server: Server, running: Set<ServerResponse>): Promise<void> {

@@ -98,7 +98,7 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
       maxBytes: sizeIn(of('maxCached'), 0),
       memoryBytes: sizeIn(of('memory'), 2 ** 20),
       storeTimeoutMs: ms('storeTimeout'),
-      purgeToken: may('purgeToken')?.text,
+      purgeToken: tokenIn(may('purgeToken')),
       statusName: of('cacheStatus').text,
     },
     admin:
@@ -158,6 +158,12 @@ function trustedIn(said: Said | undefined): BlockList | 'all' | undefined {
     )
   }
   return trusted
+}
+
+/** Never shown. */
+function tokenIn(said: Said | undefined): string | undefined {
+  if (said === undefined || said.text.length >= 16) return said?.text
+  throw usage(`${said.as}: expected a secret of at least 16 characters, got ${said.text.length}`)
 }
 
 function limitIn(said: Said): number | 'adaptive' {
