@@ -10,19 +10,17 @@ import type { Fields, Head } from '../http/message.ts'
 import type { Leading } from '../http/response-cache.ts'
 
 /** What stood on the response before the application ran belongs to whoever set it. */
-export type Baseline = Readonly<Record<string, string>>
+export type Baseline = Readonly<Record<string, number | string | string[] | undefined>>
 
 export function baselineOf(res: ServerResponse): Baseline {
-  const fields: Record<string, string> = {}
-  for (const name of res.getHeaderNames()) fields[name] = String(res.getHeader(name))
-  return fields
+  return { ...res.getHeaders() }
 }
 
 export interface Captured {
   /** The layer's own, as they were: what is answered from the cache goes through them. */
   readonly writeHead: ServerResponse['writeHead']
   readonly end: ServerResponse['end']
-  /** Whatever the application still does to the response is for nobody. */
+  /** Takes back what the application has set; whatever it still does to the response is for nobody. */
   silence(): void
 }
 
@@ -38,7 +36,10 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   const onHead = (args: unknown[]): void => {
     isHeaded = true
-    const { status, statusText, fields } = headOf(res, args)
+    const { status, statusText, fields: given } = headOf(res, args)
+    // Else Node sets it later, perhaps a second later than what is kept says.
+    const isDated = given['date'] !== undefined || recording === undefined || !res.sendDate
+    const fields = isDated ? given : { ...given, date: new Date().toUTCString() }
     const head: Head = { status, statusText, fields: without(fields, baseline) }
     recording?.head(head)
     const shown =
@@ -127,6 +128,12 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
   const silence = (): void => {
     isSilent = true
+    if (res.headersSent) return
+    for (const name of res.getHeaderNames()) {
+      if (baseline[name] === undefined) res.removeHeader(name)
+    }
+    setFields(res, baseline as Fields)
+    res.statusMessage = ''
   }
   return { writeHead, end, silence }
 }
@@ -192,8 +199,7 @@ function putList(
 function without(fields: Fields, baseline: Baseline): Fields {
   const own: Record<string, string | readonly string[] | undefined> = {}
   for (const name in fields) {
-    if (baseline[name] === undefined || baseline[name] !== String(fields[name]))
-      own[name] = fields[name]
+    if (String(baseline[name]) !== String(fields[name])) own[name] = fields[name]
   }
   return own
 }

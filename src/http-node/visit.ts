@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type HttpRequest } from '../http/message.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
+import { asBuffer } from '../core/as-buffer.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, setFields, type Captured } from './capture.ts'
 
@@ -97,5 +98,5 @@ function send(res: ServerResponse, answer: Answer, out: Out): void {
     if (statusText !== undefined) res.statusMessage = statusText
     Reflect.apply(out.writeHead, res, [status])
   }
-  Reflect.apply(out.end, res, body === undefined ? [] : [body])
+  Reflect.apply(out.end, res, body === undefined ? [] : [asBuffer(body)])
 }

@@ -80,7 +80,10 @@ export function made(
 ): Made | undefined {
   const { rules, route } = of
   const directives = directivesOf(head.fields, rules.targets)
-  const { requestedAt, receivedAt } = recording
+  const { receivedAt } = recording
+  // Without `Age` it comes from the application itself: what that took to make it is not age, or a
+  // source slower than its own `max-age` would never be protected.
+  const requestedAt = head.fields['age'] === undefined ? receivedAt : recording.requestedAt
   const fresh = freshness({
     head,
     directives,

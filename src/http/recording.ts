@@ -113,7 +113,8 @@ export class Recording {
     if (this.#isOver && (!this.#isHeld || this.onRelease === undefined)) return
     this.#bytes += chunk.byteLength
     if (this.#bytes > this.#init.maxBodyBytes) return this.#pass('too-long')
-    this.#chunks.push(chunk)
+    // The application may use its buffer again as soon as it was told that it is written.
+    this.#chunks.push(Buffer.from(chunk))
   }
 
   end(): void {

@@ -213,3 +213,44 @@ it.each([
 ] as never[])('%o is refused', (options: object, named: string) => {
   expect(() => httpCache({ cache: newCache(), ...options })).toThrow(named)
 })
+
+describe('an older answer in place of a failure', () => {
+  it('has none of the failure’s fields', async () => {
+    const app = express()
+    app.use(httpCache({ cache: newCache(), ttl: '20ms', staleIfError: '60s' }))
+    let isDown = false
+    app.get('/', (_req, res) => {
+      if (!isDown) return void res.type('text/plain').send('page')
+      res.set({
+        'Content-Encoding': 'gzip',
+        'X-Failure': 'yes',
+        'Content-Type': 'application/json',
+      })
+      res.status(503).end(Buffer.from([31, 139]))
+    })
+    const port = await listen(app)
+    await ask(port, '/')
+    isDown = true
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    const covered = await ask(port, '/')
+    expect(covered).toMatchObject({ status: 200, isWhole: true })
+    expect(covered.body.toString()).toBe('page')
+    expect(covered.field('content-type')).toBe('text/plain; charset=utf-8')
+    expect(covered.field('content-encoding')).toBeUndefined()
+    expect(covered.field('x-failure')).toBeUndefined()
+  })
+})
+
+it('what an application does to its buffer afterwards does not change what is kept', async () => {
+  const app = express()
+  app.use(httpCache({ cache: newCache() }))
+  app.get('/', (_req, res) => {
+    const scratch = Buffer.from('page')
+    res.write(scratch, () => {
+      scratch.fill('x')
+      res.end()
+    })
+  })
+  const port = await listen(app)
+  for (let n = 0; n < 2; n++) expect((await ask(port, '/')).body.toString()).toBe('page')
+})
