@@ -123,6 +123,17 @@ it('HEAD of an answer that is not kept does not fetch its body', async () => {
   await expect.poll(() => sockets[0]!.destroyed).toBe(true)
 })
 
+it('HEAD past the cache is a HEAD for the origin', async () => {
+  const { url, came } = await rig.rawOrigin((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n'),
+  )
+  const { port } = await rig.proxy(url)
+  const head = get('/', 'Authorization: Basic YTpi').replace('GET', 'HEAD')
+  const answer = await ask(port, head, 'HEAD')
+  expect([answer.status, answer.one('content-length')]).toEqual([200, '4'])
+  expect(came[0]).toMatch(/^HEAD /)
+})
+
 it('an endless answer reaches the client piece by piece, its head at once', async () => {
   const { url, sockets } = await rig.rawOrigin((socket) =>
     socket.write(

@@ -99,9 +99,10 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
     breakOff(this.#res)
   }
 
-  /** A HEAD whose head is out: the cache does not wait for the body, and nobody else does. */
+  /** A HEAD that the cache asks as a GET, and whose head is out: nobody waits for the body. */
   get #isAnswered(): boolean {
-    return this.#exchange.isHead && this.#res.headersSent
+    const { isHead, req } = this.#exchange
+    return isHead && req.method !== 'HEAD' && this.#res.headersSent
   }
 
   #finish(): void {
