@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { proxyOptions, flagOf, type ProxyOption } from '../../cli/src/proxy/options.ts'
+import { proxyOptions, type ProxyOption } from '../../cli/src/proxy/option-table.ts'
+import { flagOf } from '../../cli/src/proxy/options.ts'
 import { proxySettings } from '../../cli/src/proxy/settings.ts'
 import { fromCommandLine, fromEnvironment } from '../../cli/src/proxy/sources.ts'
 import { runCommand } from '../support/run-command.ts'

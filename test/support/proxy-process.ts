@@ -18,14 +18,11 @@ export interface ProxyProcess {
 }
 
 /** Rejects with what it says where it does not start. */
-export async function proxyProcess(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<ProxyProcess> {
+export async function proxyProcess(args: readonly string[]): Promise<ProxyProcess> {
   const { REDIS_URL: _, BREAKWATER_NAMESPACE: __, ...others } = process.env
   const free = ['--port', '0', '--host', '127.0.0.1', '--admin-port', '0']
   const child = spawn(process.execPath, [main, 'proxy', ...free, ...args], {
-    env: { ...others, ...env },
+    env: others,
   })
   let [stdout, stderr] = ['', '']
   const ended = once(child, 'close').then(([code]) => code as number | null)

@@ -5,7 +5,7 @@ import { BlockList, isIP } from 'node:net'
 import type { Settings } from '../settings.ts'
 import { usage } from '../ending.ts'
 import { countIn, durationIn, expected, flagIn, listIn, sizeIn } from './given.ts'
-import { proxyOptions, type OptionName, type ProxyOption, type SharedName } from './options.ts'
+import { proxyOptions, type OptionName, type ProxyOption, type SharedName } from './option-table.ts'
 import type { Said, Sources } from './sources.ts'
 
 export interface ProxySettings {

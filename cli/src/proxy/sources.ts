@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { usage } from '../ending.ts'
-import { flagOf, proxyOptions, sharedOptions, variableOf, type ProxyOption } from './options.ts'
+import { proxyOptions, sharedOptions, type ProxyOption } from './option-table.ts'
+import { flagOf, variableOf } from './options.ts'
 
 export interface Said {
   readonly text: string
