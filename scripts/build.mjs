@@ -31,7 +31,12 @@ const projects = [
   { name: 'cli', folder: 'cli', config: 'cli/tsconfig.json', needs: ['library'] },
   { name: 'lab', folder: 'lab', config: 'lab/tsconfig.json', needs: ['library', 'rig'] },
   { name: 'soak', folder: 'soak', config: 'soak/tsconfig.json', needs: ['library', 'rig'] },
-  { name: 'bench', folder: 'bench', config: 'bench/tsconfig.json', needs: ['library', 'rig'] },
+  {
+    name: 'bench',
+    folder: 'bench',
+    config: 'bench/tsconfig.json',
+    needs: ['library', 'rig', 'cli'],
+  },
 ]
 
 /**

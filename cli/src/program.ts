@@ -6,6 +6,7 @@ import { addTags } from './change/tags.ts'
 import { addCompletion } from './completion/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import { addInspect } from './inspect/command.ts'
+import { addProxy } from './proxy/command.ts'
 import { withCommonOptions } from './settings.ts'
 import { addTop } from './top/command.ts'
 import { simulateCommand } from './what-if/command.ts'
@@ -39,6 +40,7 @@ const subcommands: readonly ((program: Command) => void)[] = [
   addTop,
   addDoctor,
   (program) => void program.addCommand(simulateCommand()),
+  addProxy,
   addCompletion,
 ]
 

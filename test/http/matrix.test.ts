@@ -4,17 +4,19 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import type { HttpCacheOptions } from '../../src/adapters/http.ts'
 import { adapters, type Route, type Started } from './support/apps.ts'
+import { proxied } from './support/proxied.ts'
 import { ask, hash } from './support/raw-client.ts'
 
 const eventually = (check: () => Promise<boolean>): Promise<void> =>
   expect.poll(check, { interval: 10 }).toBe(true)
 
+const all = { ...adapters, 'breakwater proxy': proxied }
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()))
 })
 
-describe.each(Object.entries(adapters))('%s', (_name, start) => {
+describe.each(Object.entries(all))('%s', (_name, start) => {
   interface Made {
     readonly app: Started
     readonly cache: Cache

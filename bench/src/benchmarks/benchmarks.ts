@@ -14,6 +14,7 @@ import { memory } from './memory.ts'
 import { metrics } from './metrics.ts'
 import { outage } from './outage.ts'
 import { overload } from './overload.ts'
+import { proxy } from './proxy.ts'
 import { set } from './set.ts'
 import { staleHerd } from './stale-herd.ts'
 import { traffic } from './traffic.ts'
@@ -37,4 +38,5 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['http-waves', httpWaves],
   ['codecs', codecs],
   ['big-values', bigValues],
+  ['proxy', proxy],
 ])

@@ -21,36 +21,39 @@ export type Connection = {
 export interface ConnectHow {
   /** Connects anew when the connection is lost, as often as need be. */
   readonly persists: boolean
+  /** Is told of a server that cannot be reached yet, instead of the caller by an error: it may come. */
+  unreachable?(failure: Failure): void
 }
 
 type Common = Omit<RedisOptions, 'replyMapping' | 'host' | 'port' | 'path' | 'sentinels'>
 
 type Of = Pick<Settings, 'redis' | 'keyPrefix' | 'tls' | 'timeoutMs'>
 
-export async function connect(settings: Of, { persists }: ConnectHow): Promise<Connection> {
+export async function connect(settings: Of, how: ConnectHow): Promise<Connection> {
+  const { persists } = how
   const address = parseAddress(settings.redis)
   const options = optionsOf(address, settings, persists)
   switch (address.type) {
     case 'cluster':
-      return cluster(address, address.nodes, { settings, options, persists })
+      return cluster(address, address.nodes, { settings, options, how })
     case 'sentinel': {
       const client = new Redis({ ...options, ...sentinelOptions(address, options, persists) })
-      await ready(client, address, settings)
+      await ready(client, address, { settings, how })
       return { kind: 'sentinel', client, address, options, end: () => client.disconnect() }
     }
     case 'single':
     case 'socket': {
       const to = address.type === 'socket' ? { path: address.path } : address.node
       const client = new Redis({ ...options, ...to })
-      await ready(client, address, settings)
-      if (!(await isCluster(client))) {
+      const isThere = await ready(client, address, { settings, how })
+      if (!isThere || !(await isCluster(client))) {
         const all = { ...options, ...to }
         return { kind: 'one', client, address, options: all, end: () => client.disconnect() }
       }
       client.disconnect()
       if (address.db !== 0) throw usage('--redis: expected no database, since it is a cluster')
       if (address.type === 'socket') throw usage('--redis: expected a host, since it is a cluster')
-      return cluster(address, [address.node], { settings, options, persists })
+      return cluster(address, [address.node], { settings, options, how })
     }
   }
 }
@@ -58,7 +61,7 @@ export async function connect(settings: Of, { persists }: ConnectHow): Promise<C
 async function cluster(
   address: Address,
   nodes: readonly Node[],
-  { settings, options, persists }: { settings: Of; options: Common; persists: boolean },
+  { settings, options, how }: { settings: Of; options: Common; how: ConnectHow },
 ): Promise<Connection> {
   const { keyPrefix, retryStrategy: _, ...redisOptions } = options
   const client = new Cluster(
@@ -66,7 +69,7 @@ async function cluster(
     {
       lazyConnect: true,
       enableReadyCheck: false,
-      clusterRetryStrategy: retrying(persists),
+      clusterRetryStrategy: retrying(how.persists),
       slotsRefreshTimeout: settings.timeoutMs,
       // A name that a certificate is of must not become an address.
       ...(address.tls
@@ -76,11 +79,16 @@ async function cluster(
       redisOptions,
     },
   )
-  await ready(client, address, settings)
+  await ready(client, address, { settings, how })
   return { kind: 'cluster', client, address, options: redisOptions, end: () => client.disconnect() }
 }
 
-async function ready(client: Redis | Cluster, address: Address, { timeoutMs }: Of): Promise<void> {
+/** Whether it answers now. */
+async function ready(
+  client: Redis | Cluster,
+  address: Address,
+  { settings: { timeoutMs }, how }: { settings: Of; how: ConnectHow },
+): Promise<boolean> {
   let last: unknown
   let timer: NodeJS.Timeout | undefined
   client.on('error', (error: unknown) => (last = error))
@@ -89,12 +97,28 @@ async function ready(client: Redis | Cluster, address: Address, { timeoutMs }: O
   })
   try {
     await Promise.race([client.connect().then(() => client.ping()), late])
+    return true
   } catch (error) {
+    const reason = isVague(error) ? (last ?? error) : error
+    const failure = unreachable(address, reason)
+    if (how.unreachable !== undefined && mayCome(reason)) {
+      how.unreachable(failure)
+      return false
+    }
     client.disconnect()
-    throw unreachable(address, isVague(error) ? (last ?? error) : error)
+    throw failure
   } finally {
     clearTimeout(timer)
   }
+}
+
+const network =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/
+
+/** It does not answer; whoever answers and lets nobody in will not do so later either. */
+function mayCome(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return network.test(code ?? '') || /no answer within|closed|LOADING/.test(message ?? '')
 }
 
 function isVague(error: unknown): boolean {
