@@ -14,7 +14,10 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()))
 })
 
-describe.each(Object.entries(adapters))('%s', (_name, start) => {
+/** Their server sends the usual text of a status, whatever the answer has. */
+const withoutTexts = new Set(['Hono', 'Fetch'])
+
+describe.each(Object.entries(adapters))('%s', (name, start) => {
   interface Made {
     readonly app: Started
     readonly cache: Cache
@@ -312,7 +315,8 @@ describe.each(Object.entries(adapters))('%s', (_name, start) => {
       { ttl: '50ms', staleIfError: '60s' },
     )
     await ask(app.port, '/')
-    expect(await ask(app.port, '/')).toMatchObject({ status: 200, statusText: 'Fine' })
+    const statusText = withoutTexts.has(name) ? 'OK' : 'Fine'
+    expect(await ask(app.port, '/')).toMatchObject({ status: 200, statusText })
     isDown = true
     await new Promise((resolve) => setTimeout(resolve, 80))
     const covered = await ask(app.port, '/')

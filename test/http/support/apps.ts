@@ -10,6 +10,7 @@ import {
   type HttpCacheOptions,
   type Purges,
 } from '../../../src/adapters/http.ts'
+import { fetched, hono, type Made } from './fetch.ts'
 
 /** What a route sees of the request. */
 export interface Seen {
@@ -100,8 +101,18 @@ function expressLike(make: typeof express): Start {
   }
 }
 
+/** Of one that gives its server away. */
+function served(make: (route: Route, options: HttpCacheOptions) => Made): Start {
+  return (route, options) => {
+    const { server, purges } = make(route, options)
+    return listening(server, purges)
+  }
+}
+
 export const adapters: Readonly<Record<string, Start>> = {
   'Node’s own server': bare,
   'Express 5': expressLike(express),
   'Express 4': expressLike(express4 as unknown as typeof express),
+  Hono: served(hono),
+  Fetch: served(fetched),
 }
