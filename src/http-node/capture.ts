@@ -24,6 +24,10 @@ export interface Captured {
   readonly end: ServerResponse['end']
   /** Whatever the application still does to the response is for nobody. */
   silence(): void
+  /** Whether somebody has begun to write to the response, or will change its head as it is written. */
+  isUsed(): boolean
+  /** From now on writes what it is given, and looks at nothing. */
+  standAside(): void
 }
 
 type Done = ((error?: Error | null) => void) | undefined
@@ -34,6 +38,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   let isHeaded = false
   let isEnded = false
   let isSilent = false
+  let isAside = false
   let sent: readonly unknown[] = []
 
   const onHead = (args: unknown[]): void => {
@@ -55,7 +60,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
     if (isSilent) return res
-    if (isHeaded) return Reflect.apply(writeHead, res, args)
+    if (isHeaded || isAside) return Reflect.apply(writeHead, res, args)
     onHead(args)
     if (recording?.isHeld !== true) showHead()
     return res
@@ -69,6 +74,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
 
   res.write = function (this: ServerResponse, chunk: unknown, encoding?: unknown, done?: Done) {
+    if (isAside) return Reflect.apply(write, res, [chunk, encoding, done])
     const bytes = bytesOf(chunk, encoding)
     const told = typeof encoding === 'function' ? (encoding as Done) : done
     if (isSilent) return dropped(told)
@@ -81,6 +87,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   } as ServerResponse['write']
 
   res.end = function (this: ServerResponse, ...args: unknown[]) {
+    if (isAside) return Reflect.apply(end, res, args)
     const [chunk, encoding] = args
     const told = args.find((one) => typeof one === 'function') as Done
     const has = chunk !== undefined && chunk !== null && typeof chunk !== 'function'
@@ -108,6 +115,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   res.flushHeaders = function () {
     if (isSilent) return
+    if (isAside) return flushHeaders.call(res)
     ensureHead(undefined)
     if (recording?.isHeld !== true) flushHeaders.call(res)
   }
@@ -128,7 +136,16 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   const silence = (): void => {
     isSilent = true
   }
-  return { writeHead, end, silence }
+  const own = res.writeHead
+  return {
+    writeHead,
+    end,
+    silence,
+    isUsed: () => isHeaded || res.writeHead !== own,
+    standAside: () => {
+      isAside = true
+    },
+  }
 }
 
 function dropped(done: Done): boolean {
@@ -147,7 +164,7 @@ function bytesOf(chunk: unknown, encoding: unknown): Uint8Array {
 }
 
 /** As `writeHead(status[, text][, fields])` says it, over what was set before. */
-function headOf(res: ServerResponse, args: unknown[]): Head {
+export function headOf(res: ServerResponse, args: unknown[]): Head {
   const [status, second, third] = args
   const text = typeof second === 'string' ? second : undefined
   const given = (text === undefined ? (third ?? second) : third) as
@@ -189,7 +206,7 @@ function putList(
   }
 }
 
-function without(fields: Fields, baseline: Baseline): Fields {
+export function without(fields: Fields, baseline: Baseline): Fields {
   const own: Record<string, string | readonly string[] | undefined> = {}
   for (const name in fields) {
     if (baseline[name] === undefined || baseline[name] !== String(fields[name]))

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createCache, type Cache } from '../../src/index.ts'
 import type { HttpCacheOptions } from '../../src/adapters/http.ts'
 import { adapters, type Route, type Started } from './support/apps.ts'
-import { ask, hash } from './support/raw-client.ts'
+import { ask, hash, type Raw } from './support/raw-client.ts'
 
 const eventually = (check: () => Promise<boolean>): Promise<void> =>
   expect.poll(check, { interval: 10 }).toBe(true)
@@ -16,6 +16,14 @@ afterEach(async () => {
 
 /** Their server sends the usual text of a status, whatever the answer has. */
 const withoutTexts = new Set(['Hono', 'Fetch'])
+
+/** Of `Vary`, without what a compression further out adds. */
+const chosenBy = (got: Raw): string[] =>
+  (got.field('vary') ?? '')
+    .toLowerCase()
+    .split(', ')
+    .filter((field) => field !== 'accept-encoding')
+    .toSorted()
 
 describe.each(Object.entries(adapters))('%s', (name, start) => {
   interface Made {
@@ -114,7 +122,7 @@ describe.each(Object.entries(adapters))('%s', (name, start) => {
         for (const language of ['de', 'en', 'fr']) {
           const got = await ask(app.port, '/', { headers: { 'Accept-Language': language } })
           expect(got.body.toString()).toBe(`in ${language}`)
-          expect(got.field('vary')?.toLowerCase()).toBe('accept-language')
+          expect(chosenBy(got)).toEqual(['accept-language'])
         }
         expect((await ask(app.port, '/')).body.toString()).toBe('in any')
       }
@@ -137,10 +145,7 @@ describe.each(Object.entries(adapters))('%s', (name, start) => {
       })
       for (let n = 0; n < 2; n++) {
         const got = await ask(app.port, '/', { headers: { 'X-Shop': 'a', Accept: '*/*' } })
-        expect(got.field('vary')!.toLowerCase().split(', ').toSorted()).toEqual([
-          'accept',
-          'x-shop',
-        ])
+        expect(chosenBy(got)).toEqual(['accept', 'x-shop'])
       }
       await ask(app.port, '/', { headers: { 'X-Shop': 'b', Accept: '*/*' } })
       expect(seen).toHaveLength(2)
