@@ -72,9 +72,9 @@ export function withFields(response: Response, more: Fields): Response {
   if (response.status < 200 || Object.keys(more).length === 0) return response
   if (response.body !== null && isWritable(response.headers, more)) return response
   const { status, statusText } = response
-  const changed = new Response(response.body, { status, statusText, headers: response.headers })
-  isWritable(changed.headers, more)
-  return changed
+  const headers = new Headers(response.headers)
+  isWritable(headers, more)
+  return new Response(response.body, { status, statusText, headers })
 }
 
 /** What `fetch` gave is for reading alone. One without a body may be given again: it stays as it is. */

@@ -1,7 +1,7 @@
 // What is Koa's own: mounts, layers on both sides, what is thrown, bodies of all kinds.
 
-import { createServer } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
 import Koa, { type Context, type Next } from 'koa'
 import compress from 'koa-compress'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import { httpCache } from '../../src/adapters/koa.ts'
 import type { HttpCacheOptions } from '../../src/adapters/http.ts'
 import { createCache } from '../../src/index.ts'
 import { listening, type Started } from './support/apps.ts'
+import { serverOf } from './support/koa.ts'
 import { ask, hash } from './support/raw-client.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -30,7 +31,7 @@ async function made(
   for (const layer of outside) app.use(layer as Koa.Middleware)
   const cached = httpCache({ cache, ...options })
   app.use(cached).use(inside as Koa.Middleware)
-  const started = await listening(createServer(app.callback()), cached)
+  const started = await listening(serverOf(app), cached)
   open.push(started, cache)
   return { ...started, errors }
 }
@@ -64,7 +65,7 @@ describe('httpCache for Koa', () => {
         ) as Koa.Middleware,
       )
     }
-    const { port, close } = await listening(createServer(app.callback()), cached)
+    const { port, close } = await listening(serverOf(app), cached)
     open.push({ close }, cache)
     const read = async (path: string): Promise<string> => (await ask(port, path)).body.toString()
     expect(await read('/a/file?x=1&utm_source=y')).toBe('a /file?x=1 1')
@@ -130,7 +131,6 @@ describe('httpCache for Koa', () => {
         const plain = await ask(port, '/')
         expect(plain.field('content-encoding')).toBeUndefined()
         expect(hash(plain.body)).toBe(hash(text))
-        const { gunzipSync } = await import('node:zlib')
         expect(hash(gunzipSync(coded.body))).toBe(hash(text))
       }
     }

@@ -1,6 +1,6 @@
 // Routes behind Koa, with and without a compression in the way.
 
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { Readable } from 'node:stream'
 import Koa, { type Context } from 'koa'
 import compress from 'koa-compress'
@@ -33,12 +33,17 @@ export function quiet(app: Koa): Koa {
   return app
 }
 
+export function serverOf(app: Koa): Server {
+  const run = app.callback()
+  return createServer((req, res) => void run(req, res))
+}
+
 export function koa(route: Route, options: HttpCacheOptions): Made {
   const app = quiet(new Koa())
   const cached = httpCache(options)
   app.use(cached)
   app.use((ctx) => played(ctx, route))
-  return { server: createServer(app.callback()), purges: cached }
+  return { server: serverOf(app), purges: cached }
 }
 
 export function compressedKoa(side: 'outside' | 'inside'): typeof koa {
@@ -49,6 +54,6 @@ export function compressedKoa(side: 'outside' | 'inside'): typeof koa {
     if (side === 'outside') app.use(compressing).use(cached)
     else app.use(cached).use(compressing)
     app.use((ctx) => played(ctx, route))
-    return { server: createServer(app.callback()), purges: cached }
+    return { server: serverOf(app), purges: cached }
   }
 }
