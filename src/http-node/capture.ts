@@ -22,6 +22,10 @@ export interface Captured {
   readonly end: ServerResponse['end']
   /** Takes back what the application has set; whatever it still does to the response is for nobody. */
   silence(): void
+  /** Whether somebody has begun to write to the response, or will change its head as it is written. */
+  isUsed(): boolean
+  /** From now on writes what it is given, and looks at nothing. */
+  standAside(): void
 }
 
 type Done = ((error?: Error | null) => void) | undefined
@@ -32,6 +36,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   let isHeaded = false
   let isEnded = false
   let isSilent = false
+  let isAside = false
   let sent: readonly unknown[] = []
 
   const onHead = (args: unknown[]): void => {
@@ -56,7 +61,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
     if (isSilent) return res
-    if (isHeaded) return Reflect.apply(writeHead, res, args)
+    if (isHeaded || isAside) return Reflect.apply(writeHead, res, args)
     onHead(args)
     if (recording?.isHeld !== true) showHead()
     return res
@@ -70,6 +75,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
 
   res.write = function (this: ServerResponse, chunk: unknown, encoding?: unknown, done?: Done) {
+    if (isAside) return Reflect.apply(write, res, [chunk, encoding, done])
     const bytes = bytesOf(chunk, encoding)
     const told = typeof encoding === 'function' ? (encoding as Done) : done
     if (isSilent) return dropped(told)
@@ -82,6 +88,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   } as ServerResponse['write']
 
   res.end = function (this: ServerResponse, ...args: unknown[]) {
+    if (isAside) return Reflect.apply(end, res, args)
     const [chunk, encoding] = args
     const told = args.find((one) => typeof one === 'function') as Done
     const has = chunk !== undefined && chunk !== null && typeof chunk !== 'function'
@@ -109,6 +116,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   res.flushHeaders = function () {
     if (isSilent) return
+    if (isAside) return flushHeaders.call(res)
     ensureHead(undefined)
     if (recording?.isHeld !== true) flushHeaders.call(res)
   }
@@ -135,7 +143,16 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     setFields(res, baseline as Fields)
     res.statusMessage = ''
   }
-  return { writeHead, end, silence }
+  const own = res.writeHead
+  return {
+    writeHead,
+    end,
+    silence,
+    isUsed: () => isHeaded || res.writeHead !== own,
+    standAside: () => {
+      isAside = true
+    },
+  }
 }
 
 function dropped(done: Done): boolean {
@@ -154,7 +171,7 @@ function bytesOf(chunk: unknown, encoding: unknown): Uint8Array {
 }
 
 /** As `writeHead(status[, text][, fields])` says it, over what was set before. */
-function headOf(res: ServerResponse, args: unknown[]): Head {
+export function headOf(res: ServerResponse, args: unknown[]): Head {
   const [status, second, third] = args
   const text = typeof second === 'string' ? second : undefined
   const given = (text === undefined ? (third ?? second) : third) as
@@ -196,7 +213,7 @@ function putList(
   }
 }
 
-function without(fields: Fields, baseline: Baseline): Fields {
+export function without(fields: Fields, baseline: Baseline): Fields {
   const own: Record<string, string | readonly string[] | undefined> = {}
   for (const name in fields) {
     if (String(baseline[name]) !== String(fields[name])) own[name] = fields[name]

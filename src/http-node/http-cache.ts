@@ -2,10 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpCacheOptions } from '../http/option-types.ts'
 import type { PurgeOptions, Purges } from '../http/purges.ts'
-import { ResponseCache } from '../http/response-cache.ts'
+import { ResponseCache, type Visit } from '../http/response-cache.ts'
 import type { Dispatch } from '../http/responses.ts'
 import { resolveHttp, type RouteRules } from '../http/rules.ts'
-import { baselineOf, capture } from './capture.ts'
 import { askedByNobody, recordingFor } from './nobody.ts'
 import { visitOf } from './visit.ts'
 
@@ -35,15 +34,16 @@ export class NodeCache implements Purges {
   }
 
   handle(passage: Passage, route: RouteRules, run: Run | undefined): void {
-    const { req, res } = passage
+    this.visit(passage.req, visitOf(passage), route, run)
+  }
+
+  /** For a framework with a `Visit` of its own. */
+  visit(req: IncomingMessage, visit: Visit, route: RouteRules, run: Run | undefined): void {
     const own = recordingFor(req)
     if (own !== undefined) {
       // A refresh goes through the layers as a request does, and past all caches but its own.
-      if (own.owner === this) {
-        const how = { recording: own.recording, changes: undefined, additions: () => ({}) }
-        capture(res, how, baselineOf(res))
-      }
-      return passage.next()
+      const recording = own.owner === this ? own.recording : undefined
+      return visit.lead({ recording, changes: undefined, additions: () => ({}) })
     }
     const dispatch: Dispatch | undefined =
       run &&
@@ -55,7 +55,7 @@ export class NodeCache implements Purges {
           recording.abort(error instanceof Error ? error.name : 'an error')
         }
       })
-    this.responses.handle(visitOf(passage), route, dispatch)
+    this.responses.handle(visit, route, dispatch)
   }
 
   purge(url: string | URL, options?: PurgeOptions): Promise<void> {

@@ -49,7 +49,7 @@ export function requestOf(req: IncomingMessage, url: string): HttpRequest {
 
 type Changes = NonNullable<Leading['changes']>
 
-function change(of: NodeVisit, changes: Changes): void {
+export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): void {
   const { req } = of
   req.method = changes.method
   // What came stays as it came: the visitor's own conditions are looked at later.
@@ -79,7 +79,7 @@ function change(of: NodeVisit, changes: Changes): void {
 type Out = Pick<ServerResponse, 'writeHead' | 'end'>
 
 /** What others have set on the response is theirs, and stays. */
-function send(res: ServerResponse, answer: Answer, out: Out): void {
+export function send(res: ServerResponse, answer: Answer, out: Out): void {
   if (res.destroyed || res.headersSent) return
   const { status, statusText, body } = answer
   let { fields } = answer

@@ -5,7 +5,7 @@ import { createCache, type Cache } from '../../src/index.ts'
 import type { HttpCacheOptions } from '../../src/adapters/http.ts'
 import { adapters, type Route, type Started } from './support/apps.ts'
 import { proxied } from './support/proxied.ts'
-import { ask, hash } from './support/raw-client.ts'
+import { ask, hash, type Raw } from './support/raw-client.ts'
 
 const eventually = (check: () => Promise<boolean>): Promise<void> =>
   expect.poll(check, { interval: 10 }).toBe(true)
@@ -16,7 +16,18 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()))
 })
 
-describe.each(Object.entries(all))('%s', (_name, start) => {
+/** Their server sends the usual text of a status, whatever the answer has. */
+const withoutTexts = new Set(['Hono', 'Fetch'])
+
+/** Of `Vary`, without what a compression further out adds. */
+const chosenBy = (got: Raw): string[] =>
+  (got.field('vary') ?? '')
+    .toLowerCase()
+    .split(', ')
+    .filter((field) => field !== 'accept-encoding')
+    .toSorted()
+
+describe.each(Object.entries(all))('%s', (name, start) => {
   interface Made {
     readonly app: Started
     readonly cache: Cache
@@ -113,7 +124,7 @@ describe.each(Object.entries(all))('%s', (_name, start) => {
         for (const language of ['de', 'en', 'fr']) {
           const got = await ask(app.port, '/', { headers: { 'Accept-Language': language } })
           expect(got.body.toString()).toBe(`in ${language}`)
-          expect(got.field('vary')?.toLowerCase()).toBe('accept-language')
+          expect(chosenBy(got)).toEqual(['accept-language'])
         }
         expect((await ask(app.port, '/')).body.toString()).toBe('in any')
       }
@@ -136,10 +147,7 @@ describe.each(Object.entries(all))('%s', (_name, start) => {
       })
       for (let n = 0; n < 2; n++) {
         const got = await ask(app.port, '/', { headers: { 'X-Shop': 'a', Accept: '*/*' } })
-        expect(got.field('vary')!.toLowerCase().split(', ').toSorted()).toEqual([
-          'accept',
-          'x-shop',
-        ])
+        expect(chosenBy(got)).toEqual(['accept', 'x-shop'])
       }
       await ask(app.port, '/', { headers: { 'X-Shop': 'b', Accept: '*/*' } })
       expect(seen).toHaveLength(2)
@@ -314,7 +322,8 @@ describe.each(Object.entries(all))('%s', (_name, start) => {
       { ttl: '50ms', staleIfError: '60s' },
     )
     await ask(app.port, '/')
-    expect(await ask(app.port, '/')).toMatchObject({ status: 200, statusText: 'Fine' })
+    const statusText = withoutTexts.has(name) ? 'OK' : 'Fine'
+    expect(await ask(app.port, '/')).toMatchObject({ status: 200, statusText })
     isDown = true
     await new Promise((resolve) => setTimeout(resolve, 80))
     const covered = await ask(app.port, '/')

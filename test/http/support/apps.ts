@@ -10,6 +10,8 @@ import {
   type HttpCacheOptions,
   type Purges,
 } from '../../../src/adapters/http.ts'
+import { fetched, hono, type Made } from './fetch.ts'
+import { compressedKoa, koa } from './koa.ts'
 
 /** What a route sees of the request. */
 export interface Seen {
@@ -100,8 +102,21 @@ function expressLike(make: typeof express): Start {
   }
 }
 
+/** Of one that gives its server away. */
+function served(make: (route: Route, options: HttpCacheOptions) => Made): Start {
+  return (route, options) => {
+    const { server, purges } = make(route, options)
+    return listening(server, purges)
+  }
+}
+
 export const adapters: Readonly<Record<string, Start>> = {
   'Node’s own server': bare,
   'Express 5': expressLike(express),
   'Express 4': expressLike(express4 as unknown as typeof express),
+  Koa: served(koa),
+  'Koa with compression further out': served(compressedKoa('outside')),
+  'Koa with compression further in': served(compressedKoa('inside')),
+  Hono: served(hono),
+  Fetch: served(fetched),
 }
