@@ -12,11 +12,18 @@ import type { Leading } from '../http/response-cache.ts'
 /** What stood on the response before the application ran belongs to whoever set it. */
 export type Baseline = Readonly<Record<string, string>>
 
-export function baselineOf(res: ServerResponse): Baseline {
+/** `others`: what the framework keeps beside the response, to send it with its answer. */
+export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): Baseline {
   const fields: Record<string, string> = {}
   for (const name of res.getHeaderNames()) fields[name] = String(res.getHeader(name))
+  for (const name in others) {
+    if (others[name] !== undefined) fields[name.toLowerCase()] = String(others[name])
+  }
   return fields
 }
+
+/** They say what may become of an answer, whoever set them. */
+const deciding = /cache-control$|^(?:expires|pragma|surrogate-key|cache-tag)$/
 
 export interface Captured {
   /** The layer's own, as they were: what is answered from the cache goes through them. */
@@ -35,10 +42,12 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   let isEnded = false
   let isSilent = false
   let sent: readonly unknown[] = []
+  let whole: Fields = {}
 
   const onHead = (args: unknown[]): void => {
     isHeaded = true
     const { status, statusText, fields } = headOf(res, args)
+    whole = fields
     const head: Head = { status, statusText, fields: without(fields, baseline) }
     recording?.head(head)
     const shown =
@@ -118,8 +127,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     })
     recording.onRelease = (head, body) => {
       if (res.destroyed) return
-      setFields(res, head.fields)
-      setFields(res, how.additions(head))
+      setFields(res, whole)
+      setFields(res, how.additions({ ...head, fields: whole }))
       showHead()
       for (const chunk of body) Reflect.apply(write, res, [chunk])
       if (isEnded) Reflect.apply(end, res, [])
@@ -192,8 +201,8 @@ function putList(
 function without(fields: Fields, baseline: Baseline): Fields {
   const own: Record<string, string | readonly string[] | undefined> = {}
   for (const name in fields) {
-    if (baseline[name] === undefined || baseline[name] !== String(fields[name]))
-      own[name] = fields[name]
+    const isTheirs = baseline[name] !== undefined && baseline[name] === String(fields[name])
+    if (!isTheirs || deciding.test(name)) own[name] = fields[name]
   }
   return own
 }

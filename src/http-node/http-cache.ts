@@ -7,17 +7,7 @@ import type { Dispatch } from '../http/responses.ts'
 import { resolveHttp, type RouteRules } from '../http/rules.ts'
 import { baselineOf, capture } from './capture.ts'
 import { askedByNobody, recordingFor } from './nobody.ts'
-import { visitOf } from './visit.ts'
-
-/** What a framework does with one request. */
-export interface Passage {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-  /** As it came, with the prefix under which a router is mounted. */
-  readonly url: string
-  next(): void
-  onUrl?: ((url: string) => void) | undefined
-}
+import { visitOf, type NodeVisit } from './visit.ts'
 
 /** `run`: runs the application for a request that no visitor made; without it nothing is refreshed in the background. */
 export type Run = (req: IncomingMessage, res: ServerResponse) => void
@@ -33,16 +23,16 @@ export class NodeCache implements Purges {
     return this.responses.rules.route
   }
 
-  handle(passage: Passage, route: RouteRules, run: Run | undefined): void {
-    const { req, res } = passage
+  handle(visit: NodeVisit, route: RouteRules, run: Run | undefined): void {
+    const { req, res } = visit
     const own = recordingFor(req)
     if (own !== undefined) {
       // A refresh goes through the layers as a request does, and past all caches but its own.
       if (own.owner === this) {
         const how = { recording: own.recording, changes: undefined, additions: () => ({}) }
-        capture(res, how, baselineOf(res))
+        capture(res, how, baselineOf(res, visit.others?.()))
       }
-      return passage.next()
+      return visit.next()
     }
     const dispatch: Dispatch | undefined =
       run &&
@@ -54,7 +44,7 @@ export class NodeCache implements Purges {
           recording.abort(error instanceof Error ? error.name : 'an error')
         }
       })
-    this.responses.handle(visitOf(passage), route, dispatch)
+    this.responses.handle(visitOf(visit), route, dispatch)
   }
 
   purge(url: string | URL, options?: PurgeOptions): Promise<void> {
