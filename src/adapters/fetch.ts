@@ -26,7 +26,7 @@ export function withHttpCache<More extends readonly unknown[] = []>(
   handler: FetchHandler<More>,
   options: HttpCacheOptions,
 ): CachedHandler<More> {
-  const cache = new FetchCache(options)
+  const cache = new FetchCache(options, true)
   const handle = (request: Request, ...more: More): Promise<Response> =>
     cache.handle({
       request,

@@ -26,8 +26,8 @@ export interface HonoHttpCache extends MiddlewareHandler, Purges {}
 
 /** Throws `INVALID_OPTION` for every option that is wrong, with a sentence that names it. */
 export function httpCache(options: HonoHttpCacheOptions): HonoHttpCache {
-  const cache = new FetchCache(options, ['fetch'])
   const run = options.fetch
+  const cache = new FetchCache(options, run !== undefined, ['fetch'])
   const handle = async (c: Context, next: () => Promise<void>): Promise<void> => {
     const { raw } = c.req
     let before: Fields | undefined

@@ -27,8 +27,9 @@ export interface Passage {
 export class FetchCache implements Purges {
   readonly #responses: ResponseCache
 
-  constructor(options: HttpCacheOptions, more: readonly string[] = []) {
-    this.#responses = new ResponseCache(resolveHttp(options, more))
+  /** `refreshes`: what it handles comes with a `run`. `more`: names of the adapter's own options. */
+  constructor(options: HttpCacheOptions, refreshes: boolean, more: readonly string[] = []) {
+    this.#responses = new ResponseCache(resolveHttp(options, more), refreshes)
   }
 
   async handle(passage: Passage): Promise<Response> {

@@ -99,7 +99,7 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
       isAnswered = true
       if (captured !== undefined && isRaw) {
         captured.silence()
-        return send(res, answer, { writeHead: captured.writeHead, end: captured.end })
+        return send(res, answer, { out: captured, others: undefined })
       }
       captured?.standAside()
       stop()

@@ -12,9 +12,17 @@ import type { Leading } from '../http/response-cache.ts'
 /** What stood on the response before the application ran belongs to whoever set it. */
 export type Baseline = Readonly<Record<string, number | string | string[] | undefined>>
 
-export function baselineOf(res: ServerResponse): Baseline {
-  return { ...res.getHeaders() }
+/** `others`: what the framework keeps beside the response, to send it with its answer. */
+export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): Baseline {
+  const fields: Record<string, Baseline[string]> = { ...res.getHeaders() }
+  for (const name in others) {
+    if (others[name] !== undefined) fields[name.toLowerCase()] = others[name]
+  }
+  return fields
 }
+
+/** They say what may become of an answer, whoever set them. */
+const deciding = /cache-control$|^(?:expires|pragma|surrogate-key|cache-tag)$/
 
 export interface Captured {
   /** The layer's own, as they were: what is answered from the cache goes through them. */
@@ -38,6 +46,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   let isSilent = false
   let isAside = false
   let sent: readonly unknown[] = []
+  let whole: Fields = {}
 
   const onHead = (args: unknown[]): void => {
     isHeaded = true
@@ -45,6 +54,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     // Else Node sets it later, perhaps a second later than what is kept says.
     const isDated = given['date'] !== undefined || recording === undefined || !res.sendDate
     const fields = isDated ? given : { ...given, date: new Date().toUTCString() }
+    whole = fields
     const head: Head = { status, statusText, fields: without(fields, baseline) }
     recording?.head(head)
     const shown =
@@ -127,8 +137,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     })
     recording.onRelease = (head, body) => {
       if (res.destroyed) return
-      setFields(res, head.fields)
-      setFields(res, how.additions(head))
+      setFields(res, whole)
+      setFields(res, how.additions({ ...head, fields: whole }))
       showHead()
       for (const chunk of body) Reflect.apply(write, res, [chunk])
       if (isEnded) Reflect.apply(end, res, [])
@@ -216,7 +226,8 @@ function putList(
 export function without(fields: Fields, baseline: Baseline): Fields {
   const own: Record<string, string | readonly string[] | undefined> = {}
   for (const name in fields) {
-    if (String(baseline[name]) !== String(fields[name])) own[name] = fields[name]
+    const isTheirs = String(baseline[name]) === String(fields[name])
+    if (!isTheirs || deciding.test(name)) own[name] = fields[name]
   }
   return own
 }

@@ -6,17 +6,7 @@ import { ResponseCache, type Visit } from '../http/response-cache.ts'
 import type { Dispatch } from '../http/responses.ts'
 import { resolveHttp, type RouteRules } from '../http/rules.ts'
 import { askedByNobody, recordingFor } from './nobody.ts'
-import { visitOf } from './visit.ts'
-
-/** What a framework does with one request. */
-export interface Passage {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-  /** As it came, with the prefix under which a router is mounted. */
-  readonly url: string
-  next(): void
-  onUrl?: ((url: string) => void) | undefined
-}
+import { visitOf, type NodeVisit } from './visit.ts'
 
 /** `run`: runs the application for a request that no visitor made; without it nothing is refreshed in the background. */
 export type Run = (req: IncomingMessage, res: ServerResponse) => void
@@ -33,8 +23,8 @@ export class NodeCache implements Purges {
     return this.responses.rules.route
   }
 
-  handle(passage: Passage, route: RouteRules, run: Run | undefined): void {
-    this.visit(passage.req, visitOf(passage), route, run)
+  handle(of: NodeVisit, route: RouteRules, run: Run | undefined): void {
+    this.visit(of.req, visitOf(of), route, run)
   }
 
   /** For a framework with a `Visit` of its own. */

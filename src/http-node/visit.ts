@@ -1,5 +1,5 @@
 /** A request to Node's HTTP server as a visit: Express, Koa, Fastify, Nest and bare servers have these two objects. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type HttpRequest } from '../http/message.ts'
@@ -16,22 +16,32 @@ export interface NodeVisit {
   next(): void
   /** Tells the framework that its request is shown another URL. */
   onUrl?: ((url: string) => void) | undefined
+  /** What the framework is to send with its answer, where it keeps fields beside the response's own. */
+  others?: (() => OutgoingHttpHeaders) | undefined
+  /** Told of an answer that the application has no part in; calls `send`, once. */
+  onAnswer?: ((send: () => void) => void) | undefined
 }
 
 export function visitOf(of: NodeVisit): Visit {
   const { req, res } = of
   let captured: Captured | undefined
+  let others: OutgoingHttpHeaders | undefined
   return {
     request: requestOf(req, of.url),
     lead: (how) => {
-      captured = capture(res, how, baselineOf(res))
+      others = of.others?.()
+      captured = capture(res, how, baselineOf(res, others))
       if (how.changes !== undefined) change(of, how.changes)
       of.next()
     },
     answer: (answer) => {
-      if (captured === undefined) return send(res, answer, res)
-      captured.silence()
-      send(res, answer, { writeHead: captured.writeHead, end: captured.end })
+      if (captured !== undefined) {
+        captured.silence()
+        return send(res, answer, { out: captured, others })
+      }
+      const how = { out: res, others: of.others?.() }
+      if (of.onAnswer === undefined) send(res, answer, how)
+      else of.onAnswer(() => send(res, answer, how))
     },
   }
 }
@@ -76,13 +86,19 @@ export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): v
   if (changes.url !== of.url) of.onUrl?.(changes.url)
 }
 
-type Out = Pick<ServerResponse, 'writeHead' | 'end'>
+interface Out {
+  readonly out: Pick<ServerResponse, 'writeHead' | 'end'>
+  readonly others: OutgoingHttpHeaders | undefined
+}
 
 /** What others have set on the response is theirs, and stays. */
-export function send(res: ServerResponse, answer: Answer, out: Out): void {
+export function send(res: ServerResponse, answer: Answer, { out, others }: Out): void {
   if (res.destroyed || res.headersSent) return
   const { status, statusText, body } = answer
   let { fields } = answer
+  for (const name in others) {
+    if (others[name] !== undefined && !res.hasHeader(name)) res.setHeader(name, others[name])
+  }
   const vary = res.getHeader('vary')
   if (vary !== undefined && fields['vary'] !== undefined) {
     fields = { ...fields, vary: mergedVary(String(vary), field(fields, 'vary')!.split(',')) }

@@ -66,7 +66,8 @@ function whyNot(of: Judging, head: Head, now: number): string | undefined {
     allowsSetCookie: route.storesSetCookie,
   })
   if (why !== undefined) return why
-  if (fresh.lifetimeMs === undefined || now - fresh.bornAt >= fresh.lifetimeMs) return 'stale'
+  if (fresh.lifetimeMs === undefined) return 'no-freshness'
+  if (fresh.isOwn && now - fresh.bornAt >= fresh.lifetimeMs) return 'stale'
   return tagsIn(head.fields) === 'too-many' ? 'tags' : undefined
 }
 
@@ -93,7 +94,8 @@ export function made(
     windows: route,
   })
   const { lifetimeMs = 0, bornAt } = fresh
-  const ttlMs = bornAt + lifetimeMs - now
+  // The route's own `ttl` counts as the cache's does: from the end of the load.
+  const ttlMs = fresh.isOwn ? bornAt + lifetimeMs - now : lifetimeMs
   if (ttlMs <= 0) return undefined
   const vary = variesBy(head.fields)
   const tags = tagsIn(head.fields)

@@ -2,9 +2,13 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import express from 'express'
 import express4 from 'express4'
+import Fastify, { type FastifyReply } from 'fastify'
+import compress from '@fastify/compress'
 import { httpCache as forExpress } from '../../../src/adapters/express.ts'
+import { httpCache as forFastify } from '../../../src/adapters/fastify.ts'
 import {
   httpCache as forNode,
   type HttpCacheOptions,
@@ -110,6 +114,44 @@ function served(make: (route: Route, options: HttpCacheOptions) => Made): Start 
   }
 }
 
+/** Its own words, so that its hooks see the answer; a status text is for Node's response alone. */
+async function reply(
+  { method, url, headers }: Seen,
+  answer: FastifyReply,
+  route: Route,
+): Promise<FastifyReply> {
+  const {
+    status = 200,
+    statusText,
+    headers: said = {},
+    body = '',
+  } = await route({ method, url, headers })
+  if (statusText !== undefined) answer.raw.statusMessage = statusText
+  answer.code(status).headers(said as Record<string, string>)
+  if (typeof body === 'string') return answer.send(body)
+  return answer.send(body instanceof Uint8Array ? body : Readable.from(body))
+}
+
+function fastify(when: 'compressed before' | 'compressed after' | 'plain'): Start {
+  return async (route, options) => {
+    const app = Fastify({ forceCloseConnections: true })
+    if (when === 'compressed before') await app.register(compress, { threshold: 0 })
+    await app.register(forFastify, options)
+    if (when === 'compressed after') await app.register(compress, { threshold: 0 })
+    app.addContentTypeParser('*', (_request, body, done) => done(null, body))
+    const handler = (request: { raw: IncomingMessage }, answer: FastifyReply) =>
+      reply(request.raw as Seen, answer, route)
+    app.route({ method: ['GET', 'POST', 'PUT', 'DELETE'], url: '/*', handler })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    return {
+      port: (app.server.address() as AddressInfo).port,
+      purge: (url, how) => app.httpCache.purge(url, how),
+      purgeTags: (tags, how) => app.httpCache.purgeTags(tags, how),
+      close: () => app.close(),
+    }
+  }
+}
+
 export const adapters: Readonly<Record<string, Start>> = {
   'Node’s own server': bare,
   'Express 5': expressLike(express),
@@ -119,4 +161,7 @@ export const adapters: Readonly<Record<string, Start>> = {
   'Koa with compression further in': served(compressedKoa('inside')),
   Hono: served(hono),
   Fetch: served(fetched),
+  Fastify: fastify('plain'),
+  'Fastify, compressed before': fastify('compressed before'),
+  'Fastify, compressed after': fastify('compressed after'),
 }
