@@ -34,10 +34,11 @@ const run = (req, res) => {
 }
 const cached = httpCache({ cache, dispatch: run })
 const server = createServer(run)
-server.listen({ port: 0, host: '127.0.0.1', backlog: 2_000 }, async () => {
-  while (cache.health().bus !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
-  process.send({ type: 'ready', port: server.address().port })
+await new Promise((resolve) => {
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 2_000 }, resolve)
 })
+while (cache.health().bus !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
+process.send({ type: 'ready', port: server.address().port })
 
 answer({
   purge: ({ at }) => cached.purge(at),
