@@ -468,15 +468,46 @@ describe.each(Object.entries(all))('%s', (name, start) => {
     })
   })
 
-  it('a change makes old what is kept of its URL', async () => {
+  it('a change makes old what is kept of its URL, and of those of its host that it names', async () => {
     let n = 0
-    const { app } = await make(({ method }) => ({
-      status: method === 'POST' ? 201 : 200,
+    const { app } = await make(({ method, url }) => ({
+      status: method === 'POST' && url === '/refused' ? 403 : method === 'POST' ? 201 : 200,
+      headers:
+        method === 'POST' ? { Location: '/b', 'Content-Location': 'http://other.test/c' } : {},
       body: `${++n}`,
     }))
-    expect((await ask(app.port, '/a')).body.toString()).toBe('1')
+    const read = async (path: string): Promise<number> =>
+      Number((await ask(app.port, path)).body.toString())
+    const before = [await read('/a'), await read('/b'), await read('/c')]
+    await ask(app.port, '/refused', { method: 'POST', body: 'x' })
+    expect([await read('/a'), await read('/b'), await read('/c')]).toEqual(before)
     await ask(app.port, '/a', { method: 'POST', body: 'x' })
-    expect((await ask(app.port, '/a')).body.toString()).toBe('3')
+    expect(await read('/a')).toBeGreaterThan(before[0]!)
+    expect(await read('/b')).toBeGreaterThan(before[1]!)
+    expect(await read('/c')).toBe(before[2])
+  })
+
+  it('a request with `no-store` goes past, and with `only-if-cached` no further', async () => {
+    let n = 0
+    const { app } = await make(() => ({ body: `${++n}` }))
+    const wanting = (directive: string) =>
+      ask(app.port, '/', { headers: { 'Cache-Control': directive } })
+    expect(await wanting('only-if-cached')).toMatchObject({ status: 504 })
+    expect((await wanting('no-store')).body.toString()).toBe('1')
+    expect((await ask(app.port, '/')).body.toString()).toBe('2')
+    expect((await wanting('max-age=0, no-store')).body.toString()).toBe('3')
+    expect((await wanting('only-if-cached')).body.toString()).toBe('2')
+    expect((await wanting('no-cache')).body.toString()).toBe('2')
+  })
+
+  it('what a request wishes of caches is granted where it is obeyed', async () => {
+    let n = 0
+    const { app } = await make(() => ({ body: `${++n}` }), { obeyRequest: true })
+    const wanting = (directive: string) =>
+      ask(app.port, '/', { headers: { 'Cache-Control': directive } })
+    expect((await wanting('max-age=60')).body.toString()).toBe('1')
+    expect((await wanting('no-cache')).body.toString()).toBe('2')
+    expect((await wanting('max-age=60')).body.toString()).toBe('2')
   })
 
   it('is purged by URL, by tag, and by HTTP with the token', async () => {
