@@ -23,7 +23,19 @@ interface Example {
 }
 
 /** What examples import, and what that asks for. */
-const linked = ['ioredis', 'redis', 'zod', 'prom-client', '@opentelemetry/api', '@types/node']
+const linked = [
+  'ioredis',
+  'redis',
+  'zod',
+  'prom-client',
+  '@opentelemetry/api',
+  'express',
+  'hono',
+  'koa',
+  '@types/express',
+  '@types/koa',
+  '@types/node',
+]
 
 /** Given to an example that uses such a name and does not declare it. */
 const names = [
@@ -128,10 +140,12 @@ function typeErrors(): string {
     return execFileSync(process.execPath, [tsc, '-p', project], { cwd: project, encoding: 'utf8' })
   } catch (error) {
     const { stdout } = error as { stdout: string }
+    // What the types of frameworks have wrong among themselves is theirs.
+    const ours = stdout.split('\n').filter((line) => !line.includes('/node_modules/@types/'))
     // To the page itself.
     return examples.reduce(
       (text, { file, at }) => text.replaceAll(`${file}.ts`, `[${at}] `),
-      stdout,
+      ours.join('\n').trim(),
     )
   }
 }
