@@ -6,6 +6,7 @@
  * An application may as well write to Node's response itself, as what was written for another
  * framework does, or listen for its head: then what is kept is what goes by there.
  */
+import { STATUS_CODES } from 'node:http'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type Head, type HttpRequest } from '../http/message.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
@@ -60,7 +61,7 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
       recording.onRelease = () => reject(error)
       return
     }
-    const whole = headOf(res, [ctx.status])
+    const whole = wholeOf(ctx)
     if (recording === undefined) return add(ctx, how.additions(whole), resolve)
     const content = contentOf(ctx)
     const head = { ...whole, fields: { ...whole.fields, ...typed(ctx, content) } }
@@ -73,6 +74,8 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
       set(ctx, { ...head, fields }, content.kind === 'bytes' ? content.bytes : copy!.stream)
       resolve()
     }
+    // Koa 2 would leave a visitor waiting whose answer breaks off.
+    copy?.stream.once('error', () => void (res.headersSent && res.destroy()))
     stop = () => copy?.stop()
     if (recording.isHeld) {
       recording.onRelease = (_, held) => {
@@ -139,6 +142,16 @@ function statusOf(error: unknown): number {
   return given >= 400 && given <= 599 ? given : 500
 }
 
+/** Koa sets the usual text of each status: that is none of the application's own. */
+function wholeOf({ res, status }: Context): Head {
+  const { statusText, fields } = headOf(res, [status])
+  return {
+    status,
+    statusText: statusText === STATUS_CODES[status] ? undefined : statusText,
+    fields,
+  }
+}
+
 function typed({ status }: Context, content: Content): Fields {
   if (content.kind === 'stream' || isBodiless(status)) return {}
   return {
@@ -156,11 +169,11 @@ function add({ res }: Context, fields: Fields, then: () => void): void {
 
 /** What Koa is to write, exactly: its setters have opinions of their own on types and lengths. */
 function set(ctx: Context, { status, statusText, fields }: Head, body: unknown): void {
-  const { res } = ctx
+  const { req, res } = ctx
   if (res.headersSent) return
   ctx.status = status
   ctx.body = isBodiless(status) ? null : body
-  if (statusText !== undefined) ctx.message = statusText
+  if (statusText !== undefined && req.httpVersionMajor < 2) ctx.message = statusText
   for (const name of res.getHeaderNames()) if (fields[name] === undefined) res.removeHeader(name)
   add(ctx, fields, () => {})
 }
