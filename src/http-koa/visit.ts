@@ -12,7 +12,7 @@ import { field, type Fields, type Head, type HttpRequest } from '../http/message
 import type { Leading, Visit } from '../http/response-cache.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, headOf, without, type Captured } from '../http-node/capture.ts'
-import { change, requestOf, send } from '../http-node/visit.ts'
+import { change, replaceHeaders, requestOf, send } from '../http-node/visit.ts'
 import { contentOf, type Content } from './content.ts'
 import { isBodiless, type Context, type Next } from './context.ts'
 import { copied } from './copied-stream.ts'
@@ -129,7 +129,8 @@ function shown(ctx: Context, { changes }: Leading): () => void {
   }
   change({ req, url: originalUrl, onUrl }, changes)
   return () => {
-    Object.assign(req, { method, headers, rawHeaders, url })
+    Object.assign(req, { method, url })
+    if (req.headers !== headers) replaceHeaders(req, { headers, rawHeaders })
     ctx.originalUrl = ctx.request.originalUrl = originalUrl
   }
 }
