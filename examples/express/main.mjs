@@ -48,9 +48,8 @@ const server = app.listen(Number(PORT), () => {
 })
 
 process.once('SIGTERM', () => {
-  server.close(async () => {
-    await cache.close()
-    client?.disconnect()
+  server.close(() => {
+    void cache.close().finally(() => client?.disconnect())
   })
   server.closeIdleConnections()
 })

@@ -50,9 +50,8 @@ const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
 })
 
 process.once('SIGTERM', () => {
-  server.close(async () => {
-    await cache.close()
-    client?.disconnect()
+  server.close(() => {
+    void cache.close().finally(() => client?.disconnect())
   })
   server.closeIdleConnections()
 })

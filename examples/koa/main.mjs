@@ -53,9 +53,8 @@ server.listen(Number(PORT), () => {
 })
 
 process.once('SIGTERM', () => {
-  server.close(async () => {
-    await cache.close()
-    client?.disconnect()
+  server.close(() => {
+    void cache.close().finally(() => client?.disconnect())
   })
   server.closeIdleConnections()
 })
