@@ -46,14 +46,16 @@ export interface Guard<in Arg> {
 
 // ── store ───────────────────────────────────────────────────────────────────────────────────────
 
-/** 22 characters of `[A-Za-z0-9_-]`: names a lease's holder, and later the frame that it filled. */
+/** 22 characters of `[A-Za-z0-9_-]`: names a lease's holder, and later the frame that it filled. @internal */
 export type Token = string
 
+/** @internal */
 export interface StorePort extends Store {
   /** One session per cache. Opens nothing that could keep the process alive without `close()`. */
   open(scope: StoreScope): StoreSession
 }
 
+/** @internal */
 export interface StoreScope {
   readonly namespace: string
   readonly clock: Clock
@@ -75,6 +77,7 @@ export interface StoreScope {
  * The shared tier. All keys are entry keys (any text); the session maps them to its own layout.
  * No deadline of its own: whoever calls gives up by itself. An operation rejects when the store
  * could not do it; what the protocol can answer is answered. Leases live by the store's own time.
+ * @internal
  */
 export interface StoreSession {
   /** Whether the client could send now. An operation may be tried anyway before the first time. */
@@ -140,6 +143,7 @@ export interface StoreSession {
  * Bodies of frames that lie apart from them, piece by piece: one command with all of it would hold
  * up the server, both event loops, and everyone behind it. A body goes with its frame, however that
  * goes, and by itself a while after the frame's life, or where no frame comes.
+ * @internal
  */
 export interface Bodies {
   put(key: string, piece: PutPiece): Promise<void>
@@ -149,25 +153,28 @@ export interface Bodies {
   drop(key: string, id: Token): Promise<void>
 }
 
+/** @internal */
 export interface PutPiece {
   readonly id: Token
   readonly at: number
   readonly bytes: Uint8Array
 }
 
+/** @internal */
 export interface GetPiece {
   readonly id: Token
   readonly at: number
   readonly length: number
 }
 
-/** What lies in the store as it lies there: to ask changes nothing, and wakes nobody. */
+/** What lies in the store as it lies there: to ask changes nothing, and wakes nobody. @internal */
 export interface Inspection {
   entry(key: string): Promise<Lying>
   /** Marks of these labels, whatever their epoch, and the newest `most` of all. */
   tags(labels: readonly Label[], most: number): Promise<LyingTags>
 }
 
+/** @internal */
 export interface Lying {
   readonly frame: Uint8Array | undefined
   /** What is left of its life; `undefined`: no frame, or one without an end. */
@@ -175,6 +182,7 @@ export interface Lying {
   readonly lease: LyingLease | undefined
 }
 
+/** @internal */
 export interface LyingLease {
   /** `undefined`: only the failure of an earlier load is kept. */
   readonly holder: Token | undefined
@@ -184,6 +192,7 @@ export interface LyingLease {
   readonly failure: { readonly error: string; readonly backoffUntil: number } | undefined
 }
 
+/** @internal */
 export interface LyingTags {
   /** `undefined`: no tag of the namespace has ever been changed, or its state was lost. */
   readonly highest: number | undefined
@@ -194,10 +203,10 @@ export interface LyingTags {
   readonly settling: readonly Settling[]
 }
 
-/** Where something is kept: by its entry's key; `undefined`: what is known of tags. */
+/** Where something is kept: by its entry's key; `undefined`: what is known of tags. @internal */
 export type Site = string | undefined
 
-/** A store of many servers, each of which may be lost by itself. */
+/** A store of many servers, each of which may be lost by itself. @internal */
 export interface Shards {
   /** Those that take writes, as they are known now. */
   servers(): readonly string[]
@@ -218,6 +227,7 @@ export interface Shards {
   reconnect(server: string): void
 }
 
+/** @internal */
 export interface AcquireRequest {
   readonly key: string
   readonly token: Token
@@ -235,6 +245,7 @@ export interface AcquireRequest {
   readonly announces?: boolean | undefined
 }
 
+/** @internal */
 export type Acquired =
   | { readonly type: 'value'; readonly frame: Uint8Array }
   | { readonly type: 'lease' }
@@ -247,6 +258,7 @@ export type Acquired =
   /** The store answers but refuses writes: load without a lease. `why`: its own word (OOM, READONLY …). */
   | { readonly type: 'nolease'; readonly why: string }
 
+/** @internal */
 export interface PublishRequest {
   readonly key: string
   readonly token: Token
@@ -255,9 +267,10 @@ export interface PublishRequest {
   readonly lifeMs: number
 }
 
-/** `kept`: ours to publish, but a newer version's frame is there and stays. Waiters are woken. */
+/** `kept`: ours to publish, but a newer version's frame is there and stays. Waiters are woken. @internal */
 export type Published = 'ok' | 'fenced' | 'kept'
 
+/** @internal */
 export interface TouchRequest {
   readonly key: string
   readonly token: Token
@@ -267,10 +280,13 @@ export interface TouchRequest {
   readonly lifeMs: number
 }
 
+/** @internal */
 export type Renewed = 'lost' | 'alone' | 'awaited'
 
+/** @internal */
 export type ReleaseReason = 'abort' | 'overload' | 'late' | 'private' | 'unstorable' | 'close'
 
+/** @internal */
 export interface FailRequest {
   readonly key: string
   readonly token: Token
@@ -280,6 +296,7 @@ export interface FailRequest {
   readonly backoffMs: number
 }
 
+/** @internal */
 export interface WriteRequest {
   readonly key: string
   readonly frame: Uint8Array
@@ -290,12 +307,14 @@ export interface WriteRequest {
   readonly notAfter: number
 }
 
+/** @internal */
 export interface TokensRequest {
   /** At least 1. */
   readonly wanted: number
   readonly perSecond: number
 }
 
+/** @internal */
 export interface Beat {
   /** The store's time, ms since 1970. */
   readonly time: number
@@ -307,6 +326,7 @@ export interface Beat {
   readonly news: Promise<EpochNews | undefined>
 }
 
+/** @internal */
 export interface SentBeat {
   /** The master's name, which comes back in the message. */
   readonly through: string
@@ -317,6 +337,7 @@ export interface SentBeat {
 /**
  * When a label (core/labels.ts) was last invalidated, or expired. Epochs are the namespace's own
  * count, ahead of the store's clock in µs: each change gets a later one.
+ * @internal
  */
 export interface Mark {
   readonly kind: 'gone' | 'expired'
@@ -324,6 +345,7 @@ export interface Mark {
   readonly epoch: number
 }
 
+/** @internal */
 export interface EpochsRequest {
   /** Marks of later epochs are asked for. */
   readonly since: number
@@ -335,6 +357,7 @@ export interface EpochsRequest {
   readonly labels: readonly Label[]
 }
 
+/** @internal */
 export interface EpochNews {
   /** The store's time, ms since 1970. */
   readonly time: number
@@ -347,12 +370,13 @@ export interface EpochNews {
   readonly settling: readonly Settling[]
 }
 
-/** What began to load before `until` (store's time) is used no longer than that. */
+/** What began to load before `until` (store's time) is used no longer than that. @internal */
 export interface Settling {
   readonly label: Label
   readonly until: number
 }
 
+/** @internal */
 export interface BumpRequest {
   /** At most 500. */
   readonly labels: readonly Label[]
@@ -365,6 +389,7 @@ export interface BumpRequest {
   readonly id: Token
 }
 
+/** @internal */
 export interface Bumped {
   readonly epoch: number
   /** The highest before it: who knows up to there has missed nothing. */
@@ -373,7 +398,7 @@ export interface Bumped {
   readonly until: number
 }
 
-/** What processes tell each other. Small: a value only up to 1 KiB. */
+/** What processes tell each other. Small: a value only up to 1 KiB. @internal */
 export type BusMessage =
   | {
       readonly type: 'published'
@@ -411,12 +436,12 @@ export type BusMessage =
   | { readonly type: 'rollCall'; readonly id: string }
   | { readonly type: 'present'; readonly id: string; readonly text: string }
 
-/** What is told of one entry. */
+/** What is told of one entry. @internal */
 export type EntryMessage = Extract<BusMessage, { readonly key: string }>
 
 // ── memory ───────────────────────────────────────────────────────────────────────────────────────
 
-/** The in-process tier, bounded by count and bytes; the least recently used goes first. */
+/** The in-process tier, bounded by count and bytes; the least recently used goes first. @internal */
 export interface Memory<E> {
   /** Counts what was put in, and what was dropped: unchanged, `get` would give what it gave before. */
   readonly changes: number
@@ -474,6 +499,7 @@ export interface Seal {
 
 // ── compression ─────────────────────────────────────────────────────────────────────────────────
 
+/** @internal */
 export interface Decompression {
   /** Written into every frame: 1 to 63. */
   readonly id: number
@@ -484,11 +510,13 @@ export interface Decompression {
   decompressAside(bytes: Uint8Array, length: number): Promise<Uint8Array>
 }
 
+/** @internal */
 export interface Compression extends Decompression {
   compress(bytes: Uint8Array): Uint8Array
   compressAside(bytes: Uint8Array): Promise<Uint8Array>
 }
 
+/** @internal */
 export interface Compressions {
   /** What is taken where nothing is said. */
   readonly usual: Compression
@@ -503,6 +531,7 @@ export interface Compressions {
 /**
  * Refuses what cannot exist. "Maybe" is the answer to everything that is not certain: a refusal of
  * what does exist hides data.
+ * @internal
  */
 export interface GuardPort<in Arg = unknown> extends Guard<Arg> {
   /** What is known here at once: `false`, it cannot exist; `true`, maybe; `undefined`: `ask`. Never throws. */

@@ -6,12 +6,13 @@
  * An application may as well write to Node's response itself, as what was written for another
  * framework does, or listen for its head: then what is kept is what goes by there.
  */
+import { STATUS_CODES } from 'node:http'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type Head, type HttpRequest } from '../http/message.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, headOf, without, type Captured } from '../http-node/capture.ts'
-import { change, requestOf, send } from '../http-node/visit.ts'
+import { change, replaceHeaders, requestOf, send } from '../http-node/visit.ts'
 import { contentOf, type Content } from './content.ts'
 import { isBodiless, type Context, type Next } from './context.ts'
 import { copied } from './copied-stream.ts'
@@ -60,7 +61,7 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
       recording.onRelease = () => reject(error)
       return
     }
-    const whole = headOf(res, [ctx.status])
+    const whole = wholeOf(ctx)
     if (recording === undefined) return add(ctx, how.additions(whole), resolve)
     const content = contentOf(ctx)
     const head = { ...whole, fields: { ...whole.fields, ...typed(ctx, content) } }
@@ -73,6 +74,8 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
       set(ctx, { ...head, fields }, content.kind === 'bytes' ? content.bytes : copy!.stream)
       resolve()
     }
+    // Koa 2 would leave a visitor waiting whose answer breaks off.
+    copy?.stream.once('error', () => void (res.headersSent && res.destroy()))
     stop = () => copy?.stop()
     if (recording.isHeld) {
       recording.onRelease = (_, held) => {
@@ -126,7 +129,8 @@ function shown(ctx: Context, { changes }: Leading): () => void {
   }
   change({ req, url: originalUrl, onUrl }, changes)
   return () => {
-    Object.assign(req, { method, headers, rawHeaders, url })
+    Object.assign(req, { method, url })
+    if (req.headers !== headers) replaceHeaders(req, { headers, rawHeaders })
     ctx.originalUrl = ctx.request.originalUrl = originalUrl
   }
 }
@@ -137,6 +141,16 @@ function statusOf(error: unknown): number {
   if (code === 'ENOENT') return 404
   const given = Number(status ?? statusCode)
   return given >= 400 && given <= 599 ? given : 500
+}
+
+/** Koa sets the usual text of each status: that is none of the application's own. */
+function wholeOf({ res, status }: Context): Head {
+  const { statusText, fields } = headOf(res, [status])
+  return {
+    status,
+    statusText: statusText === STATUS_CODES[status] ? undefined : statusText,
+    fields,
+  }
 }
 
 function typed({ status }: Context, content: Content): Fields {
@@ -156,11 +170,11 @@ function add({ res }: Context, fields: Fields, then: () => void): void {
 
 /** What Koa is to write, exactly: its setters have opinions of their own on types and lengths. */
 function set(ctx: Context, { status, statusText, fields }: Head, body: unknown): void {
-  const { res } = ctx
+  const { req, res } = ctx
   if (res.headersSent) return
   ctx.status = status
   ctx.body = isBodiless(status) ? null : body
-  if (statusText !== undefined) ctx.message = statusText
+  if (statusText !== undefined && req.httpVersionMajor < 2) ctx.message = statusText
   for (const name of res.getHeaderNames()) if (fields[name] === undefined) res.removeHeader(name)
   add(ctx, fields, () => {})
 }

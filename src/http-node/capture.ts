@@ -40,7 +40,21 @@ type Done = ((error?: Error | null) => void) | undefined
 
 export function capture(res: ServerResponse, how: Leading, baseline: Baseline): Captured {
   const { recording } = how
-  const { writeHead, write, end, flushHeaders } = res
+  // Over HTTP/2 `end` calls `write`, whoever stands there: what it passes on has been seen.
+  const direct = <M extends (...args: never[]) => unknown>(method: M): M =>
+    ((...args: unknown[]) => {
+      const before = isAside
+      isAside = true
+      try {
+        return Reflect.apply(method, res, args) as unknown
+      } finally {
+        isAside = before
+      }
+    }) as unknown as M
+  const writeHead = direct(res.writeHead)
+  const write = direct(res.write)
+  const end = direct(res.end)
+  const flushHeaders = direct(res.flushHeaders)
   let isHeaded = false
   let isEnded = false
   let isSilent = false
@@ -70,8 +84,9 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
 
   res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+    if (isAside) return Reflect.apply(writeHead, res, args)
     if (isSilent) return res
-    if (isHeaded || isAside) return Reflect.apply(writeHead, res, args)
+    if (isHeaded) return Reflect.apply(writeHead, res, args)
     onHead(args)
     if (recording?.isHeld !== true) showHead()
     return res
@@ -125,8 +140,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   } as ServerResponse['end']
 
   res.flushHeaders = function () {
-    if (isSilent) return
     if (isAside) return flushHeaders.call(res)
+    if (isSilent) return
     ensureHead(undefined)
     if (recording?.isHeld !== true) flushHeaders.call(res)
   }
@@ -198,7 +213,9 @@ export function headOf(res: ServerResponse, args: unknown[]): Head {
   else if (given !== undefined && given !== null) {
     for (const [name, value] of Object.entries(given)) put(name, value)
   }
-  const own = text ?? (res.statusMessage === '' ? undefined : res.statusMessage)
+  // HTTP/2 has none, and warns of whoever looks.
+  const has = text === undefined && res.req.httpVersionMajor < 2 && res.statusMessage !== ''
+  const own = has ? res.statusMessage : text
   return { status: Number(status), statusText: own, fields }
 }
 

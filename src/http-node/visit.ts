@@ -62,28 +62,38 @@ type Changes = NonNullable<Leading['changes']>
 export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): void {
   const { req } = of
   req.method = changes.method
-  // What came stays as it came: the visitor's own conditions are looked at later.
-  req.headers = { ...req.headers }
-  const removed = new Set<string>()
-  for (const name in changes.fields) {
-    const value = changes.fields[name]
-    removed.add(name)
-    if (value === undefined) delete req.headers[name]
-    else req.headers[name] = value as string
-  }
-  if (removed.size > 0) {
-    const raw: string[] = []
+  const names = new Set(Object.keys(changes.fields))
+  if (names.size > 0) {
+    // What came stays as it came: the visitor's own conditions are looked at later.
+    const headers = { ...req.headers }
+    const rawHeaders: string[] = []
     for (let n = 0; n < req.rawHeaders.length; n += 2) {
-      if (removed.has(req.rawHeaders[n]!.toLowerCase())) continue
-      raw.push(req.rawHeaders[n]!, req.rawHeaders[n + 1]!)
+      if (names.has(req.rawHeaders[n]!.toLowerCase())) continue
+      rawHeaders.push(req.rawHeaders[n]!, req.rawHeaders[n + 1]!)
     }
-    for (const name of removed) {
+    for (const name of names) {
       const value = changes.fields[name]
-      if (value !== undefined) raw.push(name, String(value))
+      if (value === undefined) delete headers[name]
+      else {
+        headers[name] = value as string
+        rawHeaders.push(name, String(value))
+      }
     }
-    req.rawHeaders = raw
+    replaceHeaders(req, { headers, rawHeaders })
   }
   if (changes.url !== of.url) of.onUrl?.(changes.url)
+}
+
+/** Over HTTP/2 they cannot be assigned. */
+export function replaceHeaders(
+  req: IncomingMessage,
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+): void {
+  const how = { configurable: true, enumerable: true, writable: true }
+  Object.defineProperties(req, {
+    headers: { value: headers, ...how },
+    rawHeaders: { value: rawHeaders, ...how },
+  })
 }
 
 interface Out {

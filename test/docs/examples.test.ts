@@ -141,10 +141,12 @@ function typeErrors(): string {
     return execFileSync(process.execPath, [tsc, '-p', project], { cwd: project, encoding: 'utf8' })
   } catch (error) {
     const { stdout } = error as { stdout: string }
+    // What the types of frameworks have wrong among themselves is theirs.
+    const ours = stdout.split('\n').filter((line) => !line.includes('/node_modules/@types/'))
     // To the page itself.
     return examples.reduce(
       (text, { file, at }) => text.replaceAll(`${file}.ts`, `[${at}] `),
-      stdout,
+      ours.join('\n').trim(),
     )
   }
 }
