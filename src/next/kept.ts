@@ -1,0 +1,50 @@
+/**
+ * What is kept of one answer of Next.js, and what Next.js is told of its age. The cache decides what
+ * is fresh, for all instances alike; Next.js decides by the instants that it is given, so these are
+ * bent until both agree. No clock of its own: `now` is passed in, ms since 1970.
+ */
+
+export interface Kept {
+  readonly value: unknown
+  /** When it was made, ms since 1970 by the host that made it. */
+  readonly at: number
+  /** Seconds after which it is to be made anew; `false`: when a tag says so. */
+  readonly revalidate: number | false
+  /** Seconds after which it is not to be served at all. */
+  readonly expire: number | undefined
+  readonly tags: readonly string[]
+}
+
+/** How long it is fresh, never more than `mostMs`. */
+export function freshMs({ revalidate, expire }: Kept, mostMs: number): number {
+  const seconds = Math.min(revalidate === false ? Infinity : revalidate, expire ?? Infinity)
+  return Math.max(1, Math.min(Math.ceil(seconds * 1_000), mostMs))
+}
+
+export function isUsable({ at, expire }: Kept, now: number): boolean {
+  return expire === undefined || now < at + expire * 1_000
+}
+
+/** `fresh`: to be served as it is. `stale`: to be served, and this instance makes it anew. */
+export type Standing = 'fresh' | 'stale'
+
+export interface Ageing {
+  readonly lastModified: number
+  readonly revalidate: number | false
+}
+
+/** The instants by which Next.js finds it as it stands; `asked`: the caller's own `revalidate`. */
+export function ageing(
+  kept: Kept,
+  standing: Standing,
+  now: number,
+  asked: number | undefined,
+): Ageing {
+  const { at, revalidate } = kept
+  const isOver = revalidate !== false && now >= at + revalidate * 1_000
+  if (standing === 'fresh') return { lastModified: isOver ? now : at, revalidate }
+  // Stale by a tag alone: a lifetime that has passed says so, as it must be one.
+  const told = revalidate === false ? 1 : revalidate
+  const older = now - (asked ?? told) * 1_000 - 1_000
+  return { lastModified: Math.min(at, older), revalidate: told }
+}

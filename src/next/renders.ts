@@ -1,0 +1,180 @@
+/**
+ * Who renders. The cache grants one load per key in the fleet; here it becomes one render: the loader
+ * picks a `get` of this process that waits for the key, tells it that nothing is there (or that what
+ * is there is stale), and waits for the `set`. All others get what that `set` brought.
+ *
+ * Invariant: a value is stored by the claim under which its render began, or by none, so that a tag
+ * that changed meanwhile is not overlooked:
+ *
+ *   1. A is told to render, and reads old data.
+ *   2. The tag is invalidated; B is told to render, and reads new data.
+ *   3. B stores, then A: by A's own claim, which is of before the change, so it is not kept.
+ *
+ * A `get` and its `set` are matched by the async context that they share.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { LoadContext } from '../api.ts'
+import { Claim, type ClaimRules } from './claim.ts'
+import { isUsable, type Kept } from './kept.ts'
+import { Slow } from './slow.ts'
+
+/** `nothing`: render it. `stale`: serve it, and render it anew. */
+export type Told =
+  { readonly type: 'nothing' } | { readonly type: 'fresh' | 'stale'; readonly kept: Kept }
+
+export interface RenderRules extends ClaimRules {
+  /** How long a `get` waits for the render of another. */
+  readonly waitMs: number
+  /** The same where a wait for this key was in vain not long ago. */
+  readonly hurriedMs: number
+}
+
+interface Ask {
+  /** False: what can be served is to be served, and somebody else renders (a prefetch). */
+  readonly rendersStale: boolean
+  /** From the cache; with `maxAgeMs`, nothing older. */
+  read(maxAgeMs?: number): Promise<Kept>
+}
+
+/** A `get`, as its `set` finds it again. */
+interface Asked {
+  readonly key: string
+  readonly outer: Asked | undefined
+  readonly depth: number
+  /** `alone`: it renders without a claim, and what it stores may be of before a change. */
+  render: Claim | 'alone' | undefined
+}
+
+interface Seeker {
+  readonly rendersStale: boolean
+  take(claim: Claim): void
+}
+
+const nothing: Told = { type: 'nothing' }
+
+export class Renders {
+  readonly #rules: RenderRules
+  readonly #asked = new AsyncLocalStorage<Asked>()
+  readonly #seekers = new Map<string, Set<Seeker>>()
+  readonly #claims = new Map<string, Set<Claim>>()
+  readonly #slow = new Slow()
+
+  constructor(rules: RenderRules) {
+    this.#rules = rules
+  }
+
+  /** The loader of every key. */
+  load(key: string, ctx: LoadContext<Kept>): Promise<Kept> {
+    const { previous } = ctx
+    const usable = previous !== undefined && isUsable(previous.value, Date.now())
+    const claim = new Claim(ctx, this.#rules, usable ? previous.value : undefined)
+    add(this.#claims, key, claim)
+    claim.value.catch(() => {}).finally(() => remove(this.#claims, key, claim))
+    for (const seeker of this.#seekers.get(key) ?? []) {
+      if (claim.previous !== undefined && !seeker.rendersStale) continue
+      seeker.take(claim)
+      break
+    }
+    return claim.value
+  }
+
+  /** Never rejects: what goes wrong means that the caller renders. Synchronous until its context is set. */
+  ask(key: string, ask: Ask): Promise<Told> {
+    const outer = live(this.#asked.getStore())
+    const asked: Asked = { key, outer, depth: (outer?.depth ?? 0) + 1, render: undefined }
+    this.#asked.enterWith(asked)
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined
+      const settle = (told: Told): void => {
+        clearTimeout(timer)
+        remove(this.#seekers, key, seeker)
+        resolve(told)
+      }
+      const alone = (): void => {
+        asked.render ??= 'alone'
+        settle(nothing)
+      }
+      const seeker: Seeker = {
+        rendersStale: ask.rendersStale,
+        take: (claim) => {
+          claim.take()
+          asked.render = claim
+          settle(claim.previous === undefined ? nothing : { type: 'stale', kept: claim.previous })
+        },
+      }
+      const open = this.#openClaim(key, ask)
+      if (open !== undefined) return seeker.take(open)
+      add(this.#seekers, key, seeker)
+      const giveUp = (): void => {
+        this.#slow.add(key, this.#rules.renderMs)
+        alone()
+      }
+      const patience = this.#slow.has(key) ? this.#rules.hurriedMs : this.#rules.waitMs
+      timer = setTimeout(giveUp, patience).unref()
+      usable(ask).then((kept) => {
+        if (asked.render !== undefined) return
+        if (kept === undefined) alone()
+        else settle({ type: 'fresh', kept })
+      }, alone)
+    })
+  }
+
+  /** Whose render a `set` ends: to be asked at once, in the context of the caller. */
+  ended(key: string): Ended {
+    const asked = find(this.#asked.getStore(), key)
+    if (asked?.render === 'alone') return { type: 'alone' }
+    this.#slow.delete(key)
+    // Where the context is lost: the oldest, to which no render can be too old but its own.
+    const render = asked === undefined ? firstTaken(this.#claims.get(key)) : asked.render
+    return render instanceof Claim ? { type: 'claim', claim: render } : { type: 'unasked' }
+  }
+
+  #openClaim(key: string, { rendersStale }: Ask): Claim | undefined {
+    for (const claim of this.#claims.get(key) ?? []) {
+      if (claim.isTaken || claim.isOver) continue
+      if (rendersStale || claim.previous === undefined) return claim
+    }
+    return undefined
+  }
+}
+
+/** `alone`: nothing is to be stored. `unasked`: nobody was told to render; Next.js does by itself. */
+export type Ended =
+  { readonly type: 'claim'; readonly claim: Claim } | { readonly type: 'alone' | 'unasked' }
+
+/** What is past its `expire` is not for serving, whatever covers for whom. */
+async function usable({ read }: Ask): Promise<Kept | undefined> {
+  const kept = await read()
+  if (isUsable(kept, Date.now())) return kept
+  const younger = await read(kept.expire! * 1_000)
+  return isUsable(younger, Date.now()) ? younger : undefined
+}
+
+/** More of them than a page has parts in parts: a loop that asks again and again is no chain. */
+const mostDepth = 16
+
+function live(asked: Asked | undefined): Asked | undefined {
+  if (asked === undefined || asked.depth >= mostDepth) return undefined
+  const { render, outer } = asked
+  return render instanceof Claim && render.isOver ? live(outer) : asked
+}
+
+function find(asked: Asked | undefined, key: string): Asked | undefined {
+  return asked === undefined || asked.key === key ? asked : find(asked.outer, key)
+}
+
+function firstTaken(claims: Iterable<Claim> = []): Claim | undefined {
+  for (const claim of claims) if (claim.isTaken) return claim
+  return undefined
+}
+
+function add<T>(to: Map<string, Set<T>>, key: string, item: T): void {
+  const items = to.get(key)
+  if (items === undefined) to.set(key, new Set([item]))
+  else items.add(item)
+}
+
+function remove<T>(from: Map<string, Set<T>>, key: string, item: T): void {
+  const items = from.get(key)
+  if (items?.delete(item) === true && items.size === 0) from.delete(key)
+}

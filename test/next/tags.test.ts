@@ -1,0 +1,119 @@
+// Tags: what one instance changes, all of them know, also for what is being rendered meanwhile.
+
+import { describe, expect, it } from 'vitest'
+import { ownServer } from '../support/own-server.ts'
+import { counted, instances, page, pageOf, until, visit } from './instances.ts'
+
+const server = ownServer()
+const instance = instances(server)
+const minute = { revalidate: 60, expire: 3_600 }
+const forever = { revalidate: false, expire: 31_536_000 } as const
+const fetching = { kind: 'FETCH', revalidate: 60, tags: ['posts'] } as const
+const fetched = (body: string): object => ({
+  kind: 'FETCH',
+  data: { headers: {}, body, status: 200, url: 'http://origin/' },
+  revalidate: 60,
+})
+
+describe('revalidateTag', () => {
+  it('on one instance is seen by the other: the next visitor waits for the new page', async () => {
+    const [a, b] = [instance(), instance()]
+    const { renders, render } = counted()
+    const tagged = { ...minute, tags: '_N_T_/p,posts' }
+    await visit(a, '/p', render, tagged)
+    expect((await visit(b, '/p', render, tagged)).html).toBe('first')
+    renders.content = 'second'
+    await a.request().revalidateTag(['posts'])
+    expect((await visit(a, '/p', render, tagged)).html).toBe('second')
+    await until(async () => (await visit(b, '/p', render, tagged)).html === 'second')
+    expect(renders.begun).toBe(2)
+  })
+
+  it('with a profile serves the old page to all, and one instance renders it anew', async () => {
+    const [a, b] = [instance(), instance()]
+    const { renders, render } = counted(100)
+    const tagged = { ...forever, tags: 'posts' }
+    await visit(a, '/p', render, tagged)
+    await visit(b, '/p', render, tagged)
+    renders.content = 'second'
+    await a.request().revalidateTag('posts', { expire: 3_600 })
+    await until(async () => {
+      const served = await Promise.all([b, a, b, a].map((of) => visit(of, '/p', render, tagged)))
+      for (const { background } of served) await background
+      return served.every(({ html }) => html === 'second')
+    })
+    expect(renders.begun).toBe(2)
+  })
+
+  it('with a profile that ends at once serves the old page to nobody', async () => {
+    const a = instance()
+    const { renders, render } = counted()
+    await visit(a, '/p', render, { ...forever, tags: 'posts' })
+    await a.request().revalidateTag('posts', { expire: 0 })
+    await visit(a, '/p', render, { ...forever, tags: 'posts' })
+    expect(renders.begun).toBe(2)
+  })
+
+  it('a page whose render had begun before is not kept', async () => {
+    const [a, b] = [instance(), instance()]
+    const handler = a.request()
+    expect(await handler.get('/p', page)).toBeNull()
+    await b.request().revalidateTag('posts')
+    await handler.set('/p', pageOf('of before', 'posts'), { ...page, cacheControl: minute })
+    await a.cache.idle()
+    const { render } = counted()
+    expect((await visit(b, '/p', render, { ...minute, tags: 'posts' })).html).toBe('first')
+  })
+
+  it('renders that overtake each other store by what was known when each began', async () => {
+    const a = instance({ wait: 200 })
+    const old = async (): Promise<void> => {
+      const handler = a.request()
+      expect(await handler.get('data', { ...fetching, kind: 'FETCH' })).toBeNull()
+      await changed
+      await isOvertaken
+      await handler.set('data', fetched('old'), { fetchCache: true, tags: ['posts'] })
+    }
+    let change = (): void => {}
+    let overtake = (): void => {}
+    const changed = new Promise<void>((resolve) => (change = resolve))
+    const isOvertaken = new Promise<void>((resolve) => (overtake = resolve))
+    const first = old()
+    await until(() => a.cache.health().loads.running === 1)
+    await a.request().revalidateTag('posts')
+    change()
+    const second = async (): Promise<void> => {
+      const handler = a.request()
+      expect(await handler.get('data', fetching)).toBeNull()
+      overtake()
+      await first
+      await handler.set('data', fetched('new'), { fetchCache: true, tags: ['posts'] })
+    }
+    await second()
+    await a.cache.idle()
+    const got = await instance().request().get('data', fetching)
+    expect((got?.value as any)?.data.body ?? 'new').toBe('new')
+  })
+})
+
+describe('tags of the route', () => {
+  it('revalidatePath reaches data that was stored by another route', async () => {
+    const [a, b] = [instance(), instance()]
+    const viaOne = { ...fetching, softTags: ['_N_T_/layout', '_N_T_/one'] }
+    const viaTwo = { ...fetching, softTags: ['_N_T_/layout', '_N_T_/two'] }
+    const handler = a.request()
+    expect(await handler.get('data', viaOne)).toBeNull()
+    await handler.set('data', fetched('x'), { fetchCache: true, tags: ['posts'] })
+    expect((await b.request().get('data', viaTwo))?.value).toEqual(fetched('x'))
+    await b.request().revalidateTag(['_N_T_/two'])
+    expect(await b.request().get('data', viaTwo)).toBeNull()
+  })
+
+  it('data outlives a build', async () => {
+    const handler = instance({ version: 'old' }).request()
+    await handler.get('data', fetching)
+    await handler.set('data', fetched('x'), { fetchCache: true, tags: [] })
+    const got = await instance({ version: 'new' }).request().get('data', fetching)
+    expect(got?.value).toEqual(fetched('x'))
+  })
+})
