@@ -25,8 +25,16 @@ export function isUsable({ at, expire }: Kept, now: number): boolean {
   return expire === undefined || now < at + expire * 1_000
 }
 
-/** `fresh`: to be served as it is. `stale`: to be served, and this instance makes it anew. */
-export type Standing = 'fresh' | 'stale'
+/** Is it to be made anew, by its time? */
+export function isOver({ at, revalidate }: Kept, now: number): boolean {
+  return revalidate !== false && now >= at + revalidate * 1_000
+}
+
+/**
+ * `fresh`: to be served as it is. `covered`: so is this, while another instance makes it anew.
+ * `stale`: to be served, and this instance makes it anew.
+ */
+export type Standing = 'fresh' | 'covered' | 'stale'
 
 export interface Ageing {
   readonly lastModified: number
@@ -41,10 +49,18 @@ export function ageing(
   asked: number | undefined,
 ): Ageing {
   const { at, revalidate } = kept
-  const isOver = revalidate !== false && now >= at + revalidate * 1_000
-  if (standing === 'fresh') return { lastModified: isOver ? now : at, revalidate }
-  // Stale by a tag alone: a lifetime that has passed says so, as it must be one.
-  const told = revalidate === false ? 1 : revalidate
-  const older = now - (asked ?? told) * 1_000 - 1_000
-  return { lastModified: Math.min(at, older), revalidate: told }
+  const soon = revalidate === false ? 1 : Math.min(revalidate, 1)
+  switch (standing) {
+    case 'fresh':
+      return { lastModified: isOver(kept, now) ? now : at, revalidate }
+    case 'covered':
+      // Whoever keeps it in front of us shall soon ask again.
+      return { lastModified: now, revalidate: soon }
+    case 'stale': {
+      // Stale by a tag alone: a lifetime that has passed says so, as it must be one.
+      const told = revalidate === false ? 1 : revalidate
+      const older = now - (asked ?? told) * 1_000 - 1_000
+      return { lastModified: Math.min(at, older), revalidate: told }
+    }
+  }
 }

@@ -12,37 +12,36 @@
  *
  * A `get` and its `set` are matched by the async context that they share.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LoadContext } from '../api.ts'
+import { enterAsked, findAsked, isPart } from './asked.ts'
 import { Claim, type ClaimRules } from './claim.ts'
-import { isUsable, type Kept } from './kept.ts'
+import { isOver, isUsable, type Kept, type Standing } from './kept.ts'
 import { Slow } from './slow.ts'
 
 /** `nothing`: render it. `stale`: serve it, and render it anew. */
-export type Told =
-  { readonly type: 'nothing' } | { readonly type: 'fresh' | 'stale'; readonly kept: Kept }
+export type Told = { readonly type: 'nothing' } | { readonly type: Standing; readonly kept: Kept }
 
 export interface RenderRules extends ClaimRules {
   /** How long a `get` waits for the render of another. */
   readonly waitMs: number
-  /** The same where a wait for this key was in vain not long ago. */
-  readonly hurriedMs: number
+  /** With a stale value in hand, so long until it is known who renders: this instance, or another. */
+  readonly decidedMs: number
+  /** What these renders ask for themselves is asked in a context that does not know of them. */
+  readonly losesContext: boolean
+}
+
+export interface How {
+  /** Nothing older, counted from the beginning of its render. */
+  readonly maxAge?: number
+  /** After so long what is stale will do. */
+  readonly timeout?: number
 }
 
 interface Ask {
   /** False: what can be served is to be served, and somebody else renders (a prefetch). */
   readonly rendersStale: boolean
-  /** From the cache; with `maxAgeMs`, nothing older. */
-  read(maxAgeMs?: number): Promise<Kept>
-}
-
-/** A `get`, as its `set` finds it again. */
-interface Asked {
-  readonly key: string
-  readonly outer: Asked | undefined
-  readonly depth: number
-  /** `alone`: it renders without a claim, and what it stores may be of before a change. */
-  render: Claim | 'alone' | undefined
+  /** From the cache. */
+  read(how?: How): Promise<Kept>
 }
 
 interface Seeker {
@@ -52,9 +51,11 @@ interface Seeker {
 
 const nothing: Told = { type: 'nothing' }
 
+/** Renders under way whose parts do not know of them. */
+const unknown = new Set<Claim>()
+
 export class Renders {
   readonly #rules: RenderRules
-  readonly #asked = new AsyncLocalStorage<Asked>()
   readonly #seekers = new Map<string, Set<Seeker>>()
   readonly #claims = new Map<string, Set<Claim>>()
   readonly #slow = new Slow()
@@ -69,7 +70,11 @@ export class Renders {
     const usable = previous !== undefined && isUsable(previous.value, Date.now())
     const claim = new Claim(ctx, this.#rules, usable ? previous.value : undefined)
     add(this.#claims, key, claim)
-    claim.value.catch(() => {}).finally(() => remove(this.#claims, key, claim))
+    const over = (): void => {
+      remove(this.#claims, key, claim)
+      unknown.delete(claim)
+    }
+    claim.value.then(over, over)
     for (const seeker of this.#seekers.get(key) ?? []) {
       if (claim.previous !== undefined && !seeker.rendersStale) continue
       seeker.take(claim)
@@ -80,9 +85,7 @@ export class Renders {
 
   /** Never rejects: what goes wrong means that the caller renders. Synchronous until its context is set. */
   ask(key: string, ask: Ask): Promise<Told> {
-    const outer = live(this.#asked.getStore())
-    const asked: Asked = { key, outer, depth: (outer?.depth ?? 0) + 1, render: undefined }
-    this.#asked.enterWith(asked)
+    const asked = enterAsked(this, key)
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined
       const settle = (told: Told): void => {
@@ -98,6 +101,7 @@ export class Renders {
         rendersStale: ask.rendersStale,
         take: (claim) => {
           claim.take()
+          if (this.#rules.losesContext) unknown.add(claim)
           asked.render = claim
           settle(claim.previous === undefined ? nothing : { type: 'stale', kept: claim.previous })
         },
@@ -109,8 +113,22 @@ export class Renders {
         this.#slow.add(key, this.#rules.renderMs)
         alone()
       }
-      const patience = this.#slow.has(key) ? this.#rules.hurriedMs : this.#rules.waitMs
-      timer = setTimeout(giveUp, patience).unref()
+      // Somebody else renders, it seems: what is stale will do, unless it became a part of what is
+      // kept as fresh.
+      const decided = (): void => {
+        const { waitMs, decidedMs } = this.#rules
+        timer = setTimeout(giveUp, this.#slow.has(key) ? decidedMs : waitMs).unref()
+        if (isPart(asked)) return
+        ask.read({ timeout: 1 }).then(
+          (kept) => {
+            if (asked.render !== undefined || !isUsable(kept, Date.now())) return
+            const isStaleByTag = !isOver(kept, Date.now())
+            if (unknown.size === 0 || !isStaleByTag) settle({ type: 'covered', kept })
+          },
+          () => {},
+        )
+      }
+      timer = setTimeout(decided, this.#rules.decidedMs).unref()
       usable(ask).then((kept) => {
         if (asked.render !== undefined) return
         if (kept === undefined) alone()
@@ -121,7 +139,7 @@ export class Renders {
 
   /** Whose render a `set` ends: to be asked at once, in the context of the caller. */
   ended(key: string): Ended {
-    const asked = find(this.#asked.getStore(), key)
+    const asked = findAsked(this, key)
     if (asked?.render === 'alone') return { type: 'alone' }
     this.#slow.delete(key)
     // Where the context is lost: the oldest, to which no render can be too old but its own.
@@ -146,21 +164,8 @@ export type Ended =
 async function usable({ read }: Ask): Promise<Kept | undefined> {
   const kept = await read()
   if (isUsable(kept, Date.now())) return kept
-  const younger = await read(kept.expire! * 1_000)
+  const younger = await read({ maxAge: kept.expire! * 1_000 })
   return isUsable(younger, Date.now()) ? younger : undefined
-}
-
-/** More of them than a page has parts in parts: a loop that asks again and again is no chain. */
-const mostDepth = 16
-
-function live(asked: Asked | undefined): Asked | undefined {
-  if (asked === undefined || asked.depth >= mostDepth) return undefined
-  const { render, outer } = asked
-  return render instanceof Claim && render.isOver ? live(outer) : asked
-}
-
-function find(asked: Asked | undefined, key: string): Asked | undefined {
-  return asked === undefined || asked.key === key ? asked : find(asked.outer, key)
 }
 
 function firstTaken(claims: Iterable<Claim> = []): Claim | undefined {

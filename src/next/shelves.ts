@@ -7,7 +7,7 @@ import { freshMs, type Kept } from './kept.ts'
 import type { Wanted } from './options.ts'
 import { Unrendered } from './claim.ts'
 import { Renders } from './renders.ts'
-import type { Told } from './renders.ts'
+import type { How, Told } from './renders.ts'
 
 export interface Asking {
   /** Tags that reach what is read, whatever it was stored with. */
@@ -25,7 +25,6 @@ export interface Shelf {
 /** Read by all; to be changed when `Kept` does. */
 const format = 1
 
-/** With a stale value in hand, so long until it is known who renders: this instance, or another. */
 const decidedMs = 50
 const openMs = 1_000
 
@@ -38,35 +37,35 @@ export function pagesShelf(cache: Cache, wanted: Wanted, build: string): Shelf {
     load: (key, ctx) => renders.load(key, ctx as Parameters<Renders['load']>[1]),
   })
   return shelf(renders, wanted, {
-    read: (key, _soft, maxAge) => pages.get(key, maxAge === undefined ? undefined : { maxAge }),
+    read: (key, _soft, how) => pages.get(key, how),
     put: (key, kept, how) => pages.set(key, kept, { ...rulesOf(wanted), ...how }),
   })
 }
 
-export function dataShelf(cache: Cache, wanted: Wanted): Shelf {
-  const renders = rendersOf(wanted)
+export function dataShelf(cache: Cache, wanted: Wanted, losesContext = false): Shelf {
+  const renders = rendersOf(wanted, losesContext)
   const rules = rulesOf(wanted)
   const at = (key: string): string => `${wanted.name}:${format}:${key}`
   return shelf(renders, wanted, {
-    read: (key, tags, maxAge) =>
+    read: (key, tags, how) =>
       cache.getOrLoad<Kept>(
         at(key),
         (ctx) => renders.load(key, ctx as Parameters<Renders['load']>[1]),
-        { ...rules, tags, maxAge },
+        { ...rules, tags, ...how },
       ),
     put: (key, kept, how) => cache.set<Kept>(at(key), kept, { ...rules, ...how }),
   })
 }
 
 interface Place {
-  read(key: string, soft: readonly string[], maxAgeMs: number | undefined): Promise<Kept>
+  read(key: string, soft: readonly string[], how: How | undefined): Promise<Kept>
   put(key: string, kept: Kept, how: { ttl: number; tags: readonly string[] }): Promise<void>
 }
 
 function shelf(renders: Renders, { keepMs }: Wanted, { read, put }: Place): Shelf {
   return {
     ask: (key, { soft = [], rendersStale }) =>
-      renders.ask(key, { rendersStale, read: (maxAgeMs) => read(key, soft, maxAgeMs) }),
+      renders.ask(key, { rendersStale, read: (how) => read(key, soft, how) }),
     ended: (key) => {
       const ended = renders.ended(key)
       return async (kept) => {
@@ -84,12 +83,13 @@ function shelf(renders: Renders, { keepMs }: Wanted, { read, put }: Place): Shel
   }
 }
 
-function rendersOf({ waitMs, renderMs, keepMs }: Wanted): Renders {
+function rendersOf({ waitMs, renderMs, keepMs }: Wanted, losesContext = false): Renders {
   return new Renders({
     openMs,
     renderMs,
     waitMs,
-    hurriedMs: Math.min(waitMs, decidedMs),
+    decidedMs: Math.min(waitMs, decidedMs),
+    losesContext,
     ttlMs: (kept) => freshMs(kept, keepMs),
   })
 }
@@ -102,11 +102,13 @@ function rulesOf({ keepMs, staleMs, renderMs }: Wanted) {
     ttl: keepMs,
     staleWhileRevalidate: 0,
     staleIfError: staleMs,
-    softTimeout: decidedMs,
+    softTimeout: false,
     loadTimeout,
     waitTimeout: loadTimeout,
     errorTtl: 0,
-    errorBackoff: '1s',
+    errorBackoff: 0,
+    // Nobody shall take what is stale for fresh because a render failed.
+    isFailure: () => false,
     jitter: 0,
     earlyRefresh: false,
     // Next.js may change what it is given: it gets a copy of what it changes.

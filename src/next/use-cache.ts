@@ -35,7 +35,7 @@ export function useCacheHandler(options: NextUseCacheOptions): NextUseCacheHandl
   const wanted = useCacheOptions(options)
   let opened: Shelf | undefined
   const shelf = (): Shelf =>
-    (opened ??= isBuilding() ? buildShelf() : dataShelf(wanted.cache(), wanted))
+    (opened ??= isBuilding() ? buildShelf() : dataShelf(wanted.cache(), wanted, true))
 
   return {
     async get(cacheKey, softTags) {

@@ -1,6 +1,7 @@
 // Instances of one application: a cache and both handlers each, on one Redis. What Next.js does with
 // a handler is done here by hand.
 
+import { AsyncResource } from 'node:async_hooks'
 import { Redis } from 'ioredis'
 import { afterEach } from 'vitest'
 import { createCache, type Cache, type CacheOptions } from '../../src/index.ts'
@@ -99,8 +100,17 @@ export interface Served {
   readonly background: Promise<void> | undefined
 }
 
+/** In a context of its own, as requests are. */
+export function apart<T>(run: () => T): T {
+  return new AsyncResource('request').runInAsyncScope(run)
+}
+
 /** One request for a page, as Next.js answers it. `render` rejects: nothing is stored. */
-export async function visit(
+export function visit(...what: Parameters<typeof answer>): Promise<Served> {
+  return apart(() => answer(...what))
+}
+
+async function answer(
   instance: Instance,
   key: string,
   render: () => Promise<string>,

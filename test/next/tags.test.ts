@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { ownServer } from '../support/own-server.ts'
-import { counted, instances, page, pageOf, until, visit } from './instances.ts'
+import { apart, counted, instances, page, pageOf, until, visit } from './instances.ts'
 
 const server = ownServer()
 const instance = instances(server)
@@ -107,6 +107,39 @@ describe('tags of the route', () => {
     expect((await b.request().get('data', viaTwo))?.value).toEqual(fetched('x'))
     await b.request().revalidateTag(['_N_T_/two'])
     expect(await b.request().get('data', viaTwo)).toBeNull()
+  })
+
+  it('a page that is rendered has the new data, whoever fetches it; others have the old meanwhile', async () => {
+    const [a, b] = [instance(), instance()]
+    const how = { fetchCache: true, tags: ['posts'] }
+    const bodyOf = (entry: any): string => entry.value.data.body
+    const handler = a.request()
+    await handler.get('data', fetching)
+    await handler.set('data', fetched('old'), how)
+    expect(bodyOf(await b.request().get('data', fetching))).toBe('old')
+    await b.request().revalidateTag('posts', { expire: 3_600 })
+    const fetch = apart(async () => {
+      const inB = b.request()
+      const stale = await inB.get('data', fetching)
+      expect(bodyOf(stale)).toBe('old')
+      expect(stale!.lastModified + 60_000).toBeLessThan(Date.now())
+      await rendering
+      await covered
+      await inB.set('data', fetched('new'), how)
+    })
+    let begin = (): void => {}
+    const rendering = new Promise<void>((resolve) => (begin = resolve))
+    await until(() => b.cache.health().loads.running === 1)
+    const render = async (): Promise<string> => {
+      begin()
+      return bodyOf(await a.request().get('data', fetching))
+    }
+    const visited = visit(a, '/p', render, minute)
+    const covered = rendering.then(() => apart(() => a.request().get('data', fetching)))
+    expect((await visited).html).toBe('new')
+    expect(bodyOf(await covered)).toBe('old')
+    expect((await covered)!.lastModified + 60_000).toBeGreaterThan(Date.now())
+    await fetch
   })
 
   it('data outlives a build', async () => {

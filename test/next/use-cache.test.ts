@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NextUseCacheEntry } from '../../src/next/index.ts'
 import { ownServer } from '../support/own-server.ts'
-import { instances, pause, until, type Instance } from './instances.ts'
+import { apart, instances, pause, until, type Instance } from './instances.ts'
 
 const server = ownServer()
 const instance = instances(server)
@@ -83,7 +83,7 @@ describe('one computation', () => {
     const [a, b] = [instance(), instance()]
     let runs = 0
     const run = async () => `${++runs} ${(await pause(200)) ?? ''}`
-    const all = Array.from({ length: 20 }, (_, n) => call(n % 2 ? a : b, 'f', run))
+    const all = Array.from({ length: 20 }, (_, n) => apart(() => call(n % 2 ? a : b, 'f', run)))
     expect(new Set(await Promise.all(all))).toEqual(new Set(['1 ']))
   })
 
@@ -92,7 +92,9 @@ describe('one computation', () => {
     const short = { revalidate: 1, expire: 3_600 }
     await call(a, 'f', async () => 'x', short)
     await pause(1_200)
-    const told = await Promise.all([a, b, a, b].map(({ useCache }) => useCache.get('f', [])))
+    const told = await Promise.all(
+      [a, b, a, b].map(({ useCache }) => apart(() => useCache.get('f', []))),
+    )
     expect(await Promise.all(told.map(bytesOf))).toEqual(['x', 'x', 'x', 'x'])
     const isStale = (entry: NextUseCacheEntry | undefined) =>
       entry!.timestamp + entry!.revalidate * 1_000 < Date.now()
