@@ -3,6 +3,7 @@
  * pages of one build worker share is kept while it runs.
  */
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Kept } from './kept.ts'
 import type { Shelf } from './shelves.ts'
@@ -18,6 +19,20 @@ export function buildIdOf(serverDistDir: unknown): string {
     return readFileSync(join(serverDistDir, '..', 'BUILD_ID'), 'utf8').trim()
   } catch {
     return 'development'
+  }
+}
+
+/** Which Next.js it is: from 16.4 on it takes the lifetime of a page from the handler. Unknown: the newest. */
+export function takesLifetime(serverDistDir: unknown): boolean {
+  if (typeof serverDistDir !== 'string') return true
+  try {
+    const installed = createRequire(join(serverDistDir, 'of.js'))('next/package.json') as object
+    const [major = 0, minor = 0] = String((installed as { version?: unknown }).version)
+      .split('.')
+      .map(Number)
+    return major > 16 || (major === 16 && minor >= 4)
+  } catch {
+    return true
   }
 }
 

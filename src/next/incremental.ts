@@ -3,7 +3,7 @@
  * It makes a handler per request, so all that lasts is made once, here.
  */
 import { ageing, type Kept } from './kept.ts'
-import { buildIdOf, buildShelf, isBuilding, nowhere } from './build.ts'
+import { buildIdOf, buildShelf, isBuilding, nowhere, takesLifetime } from './build.ts'
 import type { NextCacheOptions } from './option-types.ts'
 import { pagesOptions } from './options.ts'
 import { dataShelf, pagesShelf, type Shelf } from './shelves.ts'
@@ -44,17 +44,19 @@ export type NextCacheHandlerClass = new (context: object) => NextCacheHandler
 interface Shelves {
   readonly pages: Shelf
   readonly data: Shelf
+  readonly takesLifetime: boolean
 }
 
 export function incrementalHandler(options: NextCacheOptions): NextCacheHandlerClass {
   const wanted = pagesOptions(options)
   let shelves: Shelves | undefined
   const open = (serverDistDir: unknown): Shelves => {
-    if (isBuilding()) return { pages: nowhere, data: buildShelf() }
+    if (isBuilding()) return { pages: nowhere, data: buildShelf(), takesLifetime: true }
     const { version = buildIdOf(serverDistDir), name } = wanted
     const cache = wanted.cache()
     const pages = pagesShelf(cache, wanted, version === false ? '' : version)
-    return { pages, data: dataShelf(cache, { ...wanted, name: `${name}-data` }) }
+    const data = dataShelf(cache, { ...wanted, name: `${name}-data` })
+    return { pages, data, takesLifetime: takesLifetime(serverDistDir) }
   }
 
   return class implements NextCacheHandler {
@@ -72,11 +74,12 @@ export function incrementalHandler(options: NextCacheOptions): NextCacheHandlerC
       const isData = kind === 'FETCH' || kind === 'IMAGE'
       const soft = textsOf([...tags, ...softTags])
       const rendersStale = isData || this.#rendersStale
-      const shelf = isData ? this.#shelves.data : this.#shelves.pages
-      const told = await shelf.ask(key, { soft, rendersStale })
+      const { data, pages, takesLifetime } = this.#shelves
+      const told = await (isData ? data : pages).ask(key, { soft, rendersStale })
       if (told.type === 'nothing') return null
       const asked = kind === 'FETCH' && typeof revalidate === 'number' ? revalidate : undefined
-      return entryOf(told.kept, ageing(told.kept, told.type, Date.now(), asked))
+      const asker = { now: Date.now(), isPage: !isData, asked, takesLifetime }
+      return entryOf(told.kept, ageing(told.kept, told.type, asker))
     }
 
     async set(key: string, data: unknown, context: object): Promise<void> {

@@ -37,27 +37,34 @@ export function isOver({ at, revalidate }: Kept, now: number): boolean {
 export type Standing = 'fresh' | 'covered' | 'stale'
 
 export interface Ageing {
+  /** `-1`: stale, whatever the lifetime. */
   readonly lastModified: number
   readonly revalidate: number | false
 }
 
-/** The instants by which Next.js finds it as it stands; `asked`: the caller's own `revalidate`. */
-export function ageing(
-  kept: Kept,
-  standing: Standing,
-  now: number,
-  asked: number | undefined,
-): Ageing {
+export interface Asker {
+  readonly now: number
+  /** A page: Next.js may know of another lifetime of it than we say, or of none (then it takes a second). */
+  readonly isPage: boolean
+  /** Of `fetch`: its own `revalidate`. */
+  readonly asked: number | undefined
+  /** Next.js takes the lifetime that it is told: from 16.4 on. */
+  readonly takesLifetime: boolean
+}
+
+/** The instants by which Next.js finds it as it stands. */
+export function ageing(kept: Kept, standing: Standing, asker: Asker): Ageing {
   const { at, revalidate } = kept
-  const soon = revalidate === false ? 1 : Math.min(revalidate, 1)
+  const { now, isPage, asked, takesLifetime } = asker
   switch (standing) {
     case 'fresh':
-      return { lastModified: isOver(kept, now) ? now : at, revalidate }
+      return { lastModified: isPage || isOver(kept, now) ? now : at, revalidate }
     case 'covered':
       // Whoever keeps it in front of us shall soon ask again.
-      return { lastModified: now, revalidate: soon }
+      return { lastModified: now, revalidate: revalidate === false ? 1 : Math.min(revalidate, 1) }
     case 'stale': {
       // Stale by a tag alone: a lifetime that has passed says so, as it must be one.
+      if (revalidate === false && !takesLifetime) return { lastModified: -1, revalidate }
       const told = revalidate === false ? 1 : revalidate
       const older = now - (asked ?? told) * 1_000 - 1_000
       return { lastModified: Math.min(at, older), revalidate: told }

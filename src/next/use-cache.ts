@@ -24,6 +24,8 @@ export interface NextUseCacheHandler {
   refreshTags(): Promise<void>
   getExpiration(tags: string[]): Promise<number>
   updateTags(tags: string[], durations?: { expire?: number }): Promise<void>
+  /** What Next.js 15 has in place of `updateTags`. */
+  expireTags(...tags: string[]): Promise<void>
 }
 
 interface Body {
@@ -38,7 +40,7 @@ export function useCacheHandler(options: NextUseCacheOptions): NextUseCacheHandl
     (opened ??= isBuilding() ? buildShelf() : dataShelf(wanted.cache(), wanted, true))
 
   return {
-    async get(cacheKey, softTags) {
+    async get(cacheKey, softTags = []) {
       const told = await shelf().ask(cacheKey, { soft: textsOf(softTags), rendersStale: true })
       return told.type === 'nothing' ? undefined : entryOf(told.kept, told.type)
     },
@@ -60,6 +62,10 @@ export function useCacheHandler(options: NextUseCacheOptions): NextUseCacheHandl
 
     async updateTags(tags, durations) {
       if (!isBuilding()) await changeTags(wanted.cache(), tags, durations)
+    },
+
+    async expireTags(...tags) {
+      if (!isBuilding()) await changeTags(wanted.cache(), tags, undefined)
     },
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCache } from '../../src/index.ts'
-import { buildIdOf } from '../../src/next/build.ts'
+import { buildIdOf, takesLifetime } from '../../src/next/build.ts'
 import { ageing, freshMs, isUsable, type Kept } from '../../src/next/kept.ts'
 import { nextCacheHandler, nextUseCacheHandler } from '../../src/next/index.ts'
 import { page, pageOf } from './instances.ts'
@@ -51,6 +51,20 @@ describe('next build', () => {
     expect(cache).not.toHaveBeenCalled()
   })
 
+  it.each([
+    { version: '15.5.29', expected: false },
+    { version: '16.3.8', expected: false },
+    { version: '16.4.0', expected: true },
+    { version: '17.0.0-canary.1', expected: true },
+  ])('is of Next.js $version, and takes lifetimes: $expected', ({ version, expected }) => {
+    const root = mkdtempSync(join(tmpdir(), 'breakwater-next-'))
+    const next = join(root, 'node_modules', 'next')
+    mkdirSync(next, { recursive: true })
+    writeFileSync(join(next, 'package.json'), JSON.stringify({ name: 'next', version }))
+    expect(takesLifetime(join(root, '.next', 'server'))).toBe(expected)
+    rmSync(root, { recursive: true })
+  })
+
   it('is known by the id that it leaves', () => {
     const dist = mkdtempSync(join(tmpdir(), 'breakwater-next-'))
     mkdirSync(join(dist, 'server'))
@@ -90,15 +104,31 @@ describe('instants', () => {
     expect(isUsable(kept(1), now)).toBe(true)
   })
 
+  const page = { isPage: true, asked: undefined, takesLifetime: true }
+  const data = { isPage: false, asked: undefined, takesLifetime: true }
+  const older = { ...page, takesLifetime: false }
+
   it.each([
-    { standing: 'fresh', revalidate: 60, now: at + 59_999, lastModified: at },
-    { standing: 'fresh', revalidate: 60, now: at + 60_000, lastModified: at + 60_000 },
-    { standing: 'fresh', revalidate: false, now: at + 1e9, lastModified: at },
-    { standing: 'stale', revalidate: 60, now: at + 90_000, lastModified: at },
-    { standing: 'stale', revalidate: 60, now: at + 5, lastModified: at + 5 - 61_000 },
-    { standing: 'stale', revalidate: false, now: at + 5, lastModified: at + 5 - 2_000 },
-  ] as const)('$standing, $revalidate s', ({ standing, revalidate, now, lastModified }) => {
-    const told = ageing(kept(revalidate), standing, now, undefined)
-    expect(told.lastModified).toBe(lastModified)
+    { standing: 'fresh', revalidate: 60, of: page, age: 59_999, told: 59_999 },
+    { standing: 'fresh', revalidate: false, of: page, age: 1e9, told: 1e9 },
+    { standing: 'fresh', revalidate: 60, of: data, age: 59_999, told: 0 },
+    { standing: 'fresh', revalidate: 60, of: data, age: 60_000, told: 60_000 },
+    { standing: 'fresh', revalidate: false, of: data, age: 1e9, told: 0 },
+    { standing: 'covered', revalidate: 60, of: page, age: 90_000, told: 90_000 },
+    { standing: 'stale', revalidate: 60, of: page, age: 90_000, told: 0 },
+    { standing: 'stale', revalidate: 60, of: page, age: 5, told: 5 - 61_000 },
+    { standing: 'stale', revalidate: 60, of: { ...data, asked: 9 }, age: 5, told: 5 - 10_000 },
+    { standing: 'stale', revalidate: false, of: page, age: 5, told: 5 - 2_000 },
+    { standing: 'stale', revalidate: 60, of: older, age: 5, told: 5 - 61_000 },
+    { standing: 'stale', revalidate: false, of: older, age: 5, told: -at - 1 },
+  ] as const)('$standing after $age ms of $revalidate s', ({ standing, revalidate, of, ...ms }) => {
+    const asker = { ...of, now: at + ms.age }
+    const { lastModified } = ageing(kept(revalidate), standing, asker)
+    expect(lastModified - at).toBe(ms.told)
+  })
+
+  it('a page that another instance makes anew is soon asked for again', () => {
+    const { revalidate } = ageing(kept(false), 'covered', { ...page, now: at })
+    expect(revalidate).toBe(1)
   })
 })

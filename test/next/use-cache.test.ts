@@ -115,6 +115,13 @@ describe('tags', () => {
     expect(await call(a, 'f', async () => 'third', { tags: ['posts'] })).toBe('second')
   })
 
+  it('a handler does what Next.js 15 asks of one, too', async () => {
+    const a = instance()
+    await call(a, 'f', async () => 'first', { tags: ['posts'] })
+    await a.useCache.expireTags('posts', 'more')
+    expect(await call(a, 'f', async () => 'second', { tags: ['posts'] })).toBe('second')
+  })
+
   it('of the route reach what is read there', async () => {
     const a = instance()
     await call(a, 'f', async () => 'first')
