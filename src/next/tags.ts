@@ -20,6 +20,14 @@ export function textsOf(tags: readonly unknown[]): readonly string[] {
   return tags.filter((tag) => typeof tag === 'string' && tag !== '') as string[]
 }
 
+interface Change {
+  readonly tags: Set<string>
+  readonly done: Promise<void>
+}
+
+/** What is changed in this very step, by cache: Next.js tells all its handlers, and they may share one. */
+const changes = { gone: new WeakMap<Cache, Change>(), stale: new WeakMap<Cache, Change>() }
+
 /** `expire`: seconds for which entries may still be served, while they are made anew; none: not at all. */
 export async function changeTags(
   cache: Cache,
@@ -29,7 +37,21 @@ export async function changeTags(
   const texts = textsOf(typeof tags === 'string' ? [tags] : tags)
   if (texts.length === 0) return
   const isGone = durations === undefined || durations.expire === 0
-  const change = isGone ? cache.invalidateTags(texts) : cache.expireTags(texts)
-  // Without the store it holds here, and is repeated until it is taken.
-  await change.catch(() => {})
+  const pending = changes[isGone ? 'gone' : 'stale']
+  let change = pending.get(cache)
+  if (change === undefined) {
+    const all = new Set<string>()
+    const send = (): Promise<void> => {
+      pending.delete(cache)
+      return isGone ? cache.invalidateTags([...all]) : cache.expireTags([...all])
+    }
+    // Without the store it holds here, and is repeated until it is taken.
+    const done = Promise.resolve()
+      .then(send)
+      .catch(() => {})
+    change = { tags: all, done }
+    pending.set(cache, change)
+  }
+  for (const tag of texts) change.tags.add(tag)
+  await change.done
 }

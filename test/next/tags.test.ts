@@ -96,6 +96,19 @@ describe('revalidateTag', () => {
   })
 })
 
+describe('several handlers on one cache', () => {
+  it('are told by Next.js of one change, and make one of it', async () => {
+    const a = instance()
+    const told: unknown[] = []
+    a.cache.on('invalidated', ({ tags }) => told.push(tags))
+    const all = [a.useCache.updateTags(['posts', 'one']), a.request().revalidateTag(['posts'])]
+    await Promise.all([...all, a.request().revalidateTag('two', { expire: 60 })])
+    expect(told).toEqual([['posts', 'one'], ['two']])
+    await a.request().revalidateTag(['posts'])
+    expect(told).toHaveLength(3)
+  })
+})
+
 describe('tags of the route', () => {
   it('revalidatePath reaches data that was stored by another route', async () => {
     const [a, b] = [instance(), instance()]
