@@ -3,8 +3,8 @@ import type { Cache, Duration } from '../api.ts'
 
 interface Common {
   /**
-   * Of `createCache`, or what makes it. A function is called once, by the first request, and never
-   * while `next build` runs: then nothing connects.
+   * Of `createCache`, or what makes it. A function is called once, by the first request, however many
+   * handlers are given it; and never while `next build` runs: then nothing connects.
    */
   cache: Cache | (() => Cache)
   /** What separates these entries from those of another handler on the same cache: `[A-Za-z0-9._-]{1,64}`. */

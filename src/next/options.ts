@@ -35,12 +35,16 @@ export function pagesOptions(options: NextCacheOptions): PagesWanted {
   if (version !== undefined && version !== false && (typeof version !== 'string' || version === ''))
     throw invalidOption('nextCacheHandler.version', 'a text, or false', version)
   const usual = { factory: 'nextCacheHandler', name: 'next', stale: '1d' }
-  return { ...wanted(given, usual), version }
+  return { ...wanted(options, given, usual), version }
 }
 
 export function useCacheOptions(options: NextUseCacheOptions): Wanted {
   const given = checkNames(options, { names }, 'nextUseCacheHandler.')
-  return wanted(given, { factory: 'nextUseCacheHandler', name: 'next-use-cache', stale: '1h' })
+  return wanted(options, given, {
+    factory: 'nextUseCacheHandler',
+    name: 'next-use-cache',
+    stale: '1h',
+  })
 }
 
 interface Usual {
@@ -49,7 +53,7 @@ interface Usual {
   readonly stale: string
 }
 
-function wanted(given: Given, usual: Usual): Wanted {
+function wanted(options: NextUseCacheOptions, given: Given, usual: Usual): Wanted {
   const { factory } = usual
   const ms = (option: string, value: unknown): number => durationMs(value, `${factory}.${option}`)
   const { name = usual.name } = given
@@ -58,7 +62,7 @@ function wanted(given: Given, usual: Usual): Wanted {
   const { wait = defaults.wait, renderTimeout = defaults.renderTimeout } = given
   const { keep = defaults.keep, stale = usual.stale } = given
   return {
-    cache: cacheOf(given['cache'], factory),
+    cache: cacheOf(options, factory),
     name,
     waitMs: ms('wait', wait),
     renderMs: ms('renderTimeout', renderTimeout),
@@ -67,15 +71,20 @@ function wanted(given: Given, usual: Usual): Wanted {
   }
 }
 
-function cacheOf(given: unknown, factory: string): () => Cache {
-  let cache: Cache | undefined
+/** What each function has made: handlers that are given the same one share its cache. */
+const made = new WeakMap<object, Cache>()
+
+function cacheOf({ cache: given }: NextUseCacheOptions, factory: string): () => Cache {
   return () => {
-    if (cache !== undefined) return cache
-    const made = typeof given === 'function' ? (given as () => unknown)() : given
-    if (!isCache(made)) {
-      throw invalidOption(`${factory}.cache`, 'a cache of createCache, or what makes one', made)
+    const isMaker = typeof given === 'function'
+    const known = isMaker ? made.get(given) : given
+    if (known !== undefined && isCache(known)) return known
+    const cache: unknown = isMaker ? given() : given
+    if (!isCache(cache)) {
+      throw invalidOption(`${factory}.cache`, 'a cache of createCache, or what makes one', cache)
     }
-    return (cache = made)
+    if (isMaker) made.set(given, cache)
+    return cache
   }
 }
 

@@ -59,6 +59,8 @@ export class Renders {
   readonly #seekers = new Map<string, Set<Seeker>>()
   readonly #claims = new Map<string, Set<Claim>>()
   readonly #slow = new Slow()
+  /** Keys that others render, as far as is known: for what is stale nobody waits to find that out. */
+  readonly #elsewhere = new Set<string>()
 
   constructor(rules: RenderRules) {
     this.#rules = rules
@@ -128,12 +130,20 @@ export class Renders {
           () => {},
         )
       }
-      timer = setTimeout(decided, this.#rules.decidedMs).unref()
-      usable(ask).then((kept) => {
+      const reading = usable(ask)
+      reading.then((kept) => {
         if (asked.render !== undefined) return
         if (kept === undefined) alone()
         else settle({ type: 'fresh', kept })
       }, alone)
+      if (this.#elsewhere.has(key) || firstTaken(this.#claims.get(key))) return decided()
+      const findOut = (): void => {
+        this.#elsewhere.add(key)
+        const over = (): void => void this.#elsewhere.delete(key)
+        reading.then(over, over)
+        decided()
+      }
+      timer = setTimeout(findOut, this.#rules.decidedMs).unref()
     })
   }
 

@@ -23,6 +23,16 @@ describe('options', () => {
     expect(() => nextCacheHandler(given as never)).toThrow(says)
   })
 
+  it('handlers that are given the same function share the cache that it makes once', async () => {
+    const make = vi.fn(() => cache)
+    const Handler = nextCacheHandler({ cache: make, name: 'shared' })
+    const use = nextUseCacheHandler({ cache: make, name: 'shared-too' })
+    expect(make).not.toHaveBeenCalled()
+    await new Handler({}).revalidateTag('t')
+    await use.updateTags(['t'])
+    expect(make).toHaveBeenCalledTimes(1)
+  })
+
   it('what is no cache is refused by the first request', () => {
     const Handler = nextCacheHandler({ cache: (() => ({})) as never })
     expect(() => new Handler({})).toThrow('nextCacheHandler.cache: expected a cache of createCache')
