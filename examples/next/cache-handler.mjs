@@ -1,0 +1,4 @@
+import { nextCacheHandler } from 'breakwater/next'
+import { cache } from './cache.mjs'
+
+export default nextCacheHandler({ cache })
