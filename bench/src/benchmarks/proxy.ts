@@ -5,7 +5,7 @@ import { problemOf, type Budget, type Report, type Row, type Setting } from '../
 import { spread } from '../measure/statistics.ts'
 import { write } from '../measure/units.ts'
 import { startOrigin } from '../proxy/origin.ts'
-import { burst, delayMs, lanes, pacedPerSecond, warmRequests } from '../proxy/plan.ts'
+import { burst, bursts, delayMs, lanes, pacedPerSecond, warmRequests } from '../proxy/plan.ts'
 import { nginxVersion, rivals, type Rival } from '../proxy/rivals.ts'
 import { coldBurst, hits, stalePeriod, warmUp, type At, type Figures } from '../proxy/work.ts'
 
@@ -103,7 +103,9 @@ function cellsOf(quick: boolean): readonly Cell[] {
     })),
     {
       id: 'cold',
-      title: `${burst} connections ask for one cold page of 1 KB at once; the origin takes ${delayMs} ms`,
+      title:
+        `${burst} connections ask for one cold page of 1 KB at once, ${bursts} times; the origin takes ${delayMs} ms; ` +
+        'the most that it was asked for a page',
       run: coldBurst,
     },
     {

@@ -5,6 +5,8 @@ export const delayMs = 100
 /** Connections that ask for one cold URL at once. */
 export const burst = 500
 
+export const bursts = 5
+
 /** Connections that ask again as soon as they are answered. */
 export const lanes = 32
 
