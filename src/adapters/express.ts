@@ -30,12 +30,7 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
   const handle = (req: Request, res: ServerResponse, next: () => void): void => {
     const { originalUrl: url } = req
     const root = rootOf(req.app)
-    const onUrl = (shown: string): void => {
-      const prefix = url.length - req.url!.length
-      req.url = shown.slice(prefix)
-      req.originalUrl = shown
-      forgetQuery(req)
-    }
+    const onUrl = (shown: string): void => show(req, url, shown)
     node.handle({ req, res, url, next, onUrl }, node.route, (again, nowhere) => {
       root(again, nowhere)
     })
@@ -46,8 +41,20 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
   }) as ExpressHttpCache
 }
 
+/** Under a mount, and to what is behind it, without what the cache ignores. */
+export function show(
+  req: IncomingMessage & { originalUrl: string },
+  url: string,
+  shown: string,
+): void {
+  const prefix = url.length - req.url!.length
+  req.url = shown.slice(prefix)
+  req.originalUrl = shown
+  forgetQuery(req)
+}
+
 /** Express 4 has parsed the query by now, and 5 parses it when asked. */
-function forgetQuery(req: Request): void {
+function forgetQuery(req: IncomingMessage): void {
   const parsed = Object.getOwnPropertyDescriptor(req, 'query')?.value as unknown
   if (typeof parsed !== 'object' || parsed === null) return
   const left = new URLSearchParams(req.url!.split('?')[1] ?? '')

@@ -14,6 +14,7 @@ import {
   type HttpCacheOptions,
   type Purges,
 } from '../../../src/adapters/http.ts'
+import { nest } from './nest.ts'
 
 /** What a route sees of the request. */
 export interface Seen {
@@ -149,4 +150,6 @@ export const adapters: Readonly<Record<string, Start>> = {
   Fastify: fastify('plain'),
   'Fastify, compressed before': fastify('compressed before'),
   'Fastify, compressed after': fastify('compressed after'),
+  'Nest on Express': nest('Express'),
+  'Nest on Fastify': nest('Fastify'),
 }
