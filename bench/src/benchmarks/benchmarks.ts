@@ -6,6 +6,7 @@ import { batch } from './batch.ts'
 import { bigValues } from './big-values.ts'
 import { codecs } from './codecs.ts'
 import { coldHerd } from './cold-herd.ts'
+import { fastify } from './fastify.ts'
 import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
 import { l2Latency } from './l2-latency.ts'
@@ -35,4 +36,5 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['metrics', metrics],
   ['codecs', codecs],
   ['big-values', bigValues],
+  ['fastify', fastify],
 ])
