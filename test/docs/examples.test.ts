@@ -23,7 +23,17 @@ interface Example {
 }
 
 /** What examples import, and what that asks for. */
-const linked = ['ioredis', 'redis', 'zod', 'prom-client', '@opentelemetry/api', '@types/node']
+const linked = [
+  'ioredis',
+  'redis',
+  'zod',
+  'prom-client',
+  '@opentelemetry/api',
+  '@types/node',
+  'fastify',
+  '@nestjs/common',
+  '@nestjs/core',
+]
 
 /** Given to an example that uses such a name and does not declare it. */
 const names = [
@@ -59,7 +69,7 @@ let databases = 0
 beforeAll(async () => {
   server = await startRedisServer()
   project = mkdtempSync(join(tmpdir(), 'breakwater-docs-'))
-  for (const scope of ['@types', '@opentelemetry'])
+  for (const scope of ['@types', '@opentelemetry', '@nestjs'])
     mkdirSync(join(project, 'node_modules', scope), { recursive: true })
   link('breakwater', root)
   for (const name of linked) link(name, join(root, 'node_modules', name))
@@ -84,6 +94,8 @@ const compilerOptions = {
   module: 'nodenext',
   types: ['node'],
   outDir: 'built',
+  // As Nest's own are written.
+  experimentalDecorators: true,
 }
 
 describe('the examples of the documentation', () => {
