@@ -44,8 +44,10 @@ app.get('/me', { config: { cache: false } }, async () => ({ at: Date.now() }))
 await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 console.log(`listening on ${app.server.address().port}`)
 
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => void end())
+
+async function end() {
   await app.close()
   await cache.close()
   client?.disconnect()
-})
+}

@@ -62,11 +62,13 @@ const app = await NestFactory.create(Shop, { logger: false, forceCloseConnection
 await app.listen(Number(PORT), '127.0.0.1')
 console.log(`listening on ${app.getHttpServer().address().port}`)
 
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => void end())
+
+async function end() {
   await app.close()
   await cache.close()
   client?.disconnect()
-})
+}
 
 function on(target, name, ...decorators) {
   for (const decorate of decorators) {

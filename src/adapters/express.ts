@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeCache } from '../http-node/http-cache.ts'
 import type { HttpCacheOptions } from '../http/option-types.ts'
 import type { Purges } from '../http/purges.ts'
+import { show } from './express-requests.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -39,28 +40,6 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
     purge: node.purge.bind(node),
     purgeTags: node.purgeTags.bind(node),
   }) as ExpressHttpCache
-}
-
-/** Under a mount, and to what is behind it, without what the cache ignores. */
-export function show(
-  req: IncomingMessage & { originalUrl: string },
-  url: string,
-  shown: string,
-): void {
-  const prefix = url.length - req.url!.length
-  req.url = shown.slice(prefix)
-  req.originalUrl = shown
-  forgetQuery(req)
-}
-
-/** Express 4 has parsed the query by now, and 5 parses it when asked. */
-function forgetQuery(req: IncomingMessage): void {
-  const parsed = Object.getOwnPropertyDescriptor(req, 'query')?.value as unknown
-  if (typeof parsed !== 'object' || parsed === null) return
-  const left = new URLSearchParams(req.url!.split('?')[1] ?? '')
-  for (const name of Object.keys(parsed)) {
-    if (!left.has(name)) delete (parsed as Record<string, unknown>)[name]
-  }
 }
 
 function rootOf(app: App): App {

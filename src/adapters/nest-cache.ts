@@ -12,7 +12,7 @@ import { NodeCache, type Run } from '../http-node/http-cache.ts'
 import type { NodeVisit } from '../http-node/visit.ts'
 import type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 import { resolveRoute, type RouteRules } from '../http/rules.ts'
-import { show as showExpress } from './express.ts'
+import { show as showExpress } from './express-requests.ts'
 import { answerAsGet, isAnsweredAsGet, show as showFastify } from './fastify-requests.ts'
 
 export const routeKey = 'breakwater:http-cache'

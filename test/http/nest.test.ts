@@ -17,7 +17,7 @@ import {
   type Type,
 } from '@nestjs/common'
 import { APP_INTERCEPTOR } from '@nestjs/core'
-import { tap } from 'rxjs'
+import { tap, type Observable } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   Cached,
@@ -157,7 +157,7 @@ describe.each(['Express', 'Fastify'] as const)('Nest on %s', (platform) => {
     const logging: Provider = {
       provide: APP_INTERCEPTOR,
       useValue: {
-        intercept: (_: unknown, next: { handle(): import('rxjs').Observable<unknown> }) =>
+        intercept: (_: unknown, next: { handle(): Observable<unknown> }) =>
           next.handle().pipe(tap(() => seen++)),
       },
     }
