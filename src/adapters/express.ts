@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeCache } from '../http-node/http-cache.ts'
 import type { HttpCacheOptions } from '../http/option-types.ts'
 import type { Purges } from '../http/purges.ts'
+import { show } from './express-requests.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -30,12 +31,7 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
   const handle = (req: Request, res: ServerResponse, next: () => void): void => {
     const { originalUrl: url } = req
     const root = rootOf(req.app)
-    const onUrl = (shown: string): void => {
-      const prefix = url.length - req.url!.length
-      req.url = shown.slice(prefix)
-      req.originalUrl = shown
-      forgetQuery(req)
-    }
+    const onUrl = (shown: string): void => show(req, url, shown)
     node.handle({ req, res, url, next, onUrl }, node.route, (again, nowhere) => {
       root(again, nowhere)
     })
@@ -44,16 +40,6 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
     purge: node.purge.bind(node),
     purgeTags: node.purgeTags.bind(node),
   }) as ExpressHttpCache
-}
-
-/** Express 4 has parsed the query by now, and 5 parses it when asked. */
-function forgetQuery(req: Request): void {
-  const parsed = Object.getOwnPropertyDescriptor(req, 'query')?.value as unknown
-  if (typeof parsed !== 'object' || parsed === null) return
-  const left = new URLSearchParams(req.url!.split('?')[1] ?? '')
-  for (const name of Object.keys(parsed)) {
-    if (!left.has(name)) delete (parsed as Record<string, unknown>)[name]
-  }
 }
 
 function rootOf(app: App): App {

@@ -4,18 +4,12 @@
  * added later, and everything from parsing to `onSend`, only where the application is asked.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
-import type {
-  FastifyInstance,
-  FastifyPluginCallback,
-  FastifyReply,
-  FastifyRequest,
-  onSendHookHandler,
-  RouteOptions,
-} from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { NodeCache } from '../http-node/http-cache.ts'
 import type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 import type { Purges } from '../http/purges.ts'
 import { resolveRoute, type RouteRules } from '../http/rules.ts'
+import { answerAsGet, isAnsweredAsGet, show, type Configured } from './fastify-requests.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -82,7 +76,7 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     if (!isOurs(this)) return
     // Wrong ones are told of where they were written.
     if (route.config !== undefined) resolved(node.route, route.config)
-    if (asGet(route)) route.config = { ...route.config, [answersAsGet]: true } as Configured
+    answerAsGet(route)
   })
 
   instance.addHook('onRequest', (request, reply, next) => {
@@ -92,7 +86,7 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     const { config } = request.routeOptions as { config: Configured }
     const rules = rulesFor(config)
     if (rules === 'past') return next()
-    if (req.method === 'HEAD' && config[answersAsGet] !== true) return next()
+    if (req.method === 'HEAD' && !isAnsweredAsGet(config)) return next()
     const url = request.originalUrl
     node.handle(
       {
@@ -115,66 +109,9 @@ function install(instance: FastifyInstance, node: NodeCache): void {
   if (responses.rules.purgeToken !== undefined) routePurge(instance)
 }
 
-/** In the configuration of a route: shown a HEAD as a GET, it answers with what is right for both. */
-const answersAsGet = Symbol('breakwater.answersAsGet')
-
-interface Configured {
-  cache?: RouteCacheOptions | false | undefined
-  [answersAsGet]?: true
-}
-
 function resolved(base: RouteRules, { cache }: Configured): RouteRules | 'past' {
   if (cache === false) return 'past'
   return cache === undefined ? base : resolveRoute(base, cache, 'cache.')
-}
-
-/**
- * The HEAD route that Fastify adds beside a GET route runs its handler and drops the body, which is
- * kept here where the cache shows it a GET. A HEAD route of the user's own may answer anything: past it.
- */
-function asGet(route: RouteOptions): boolean {
-  if (Array.isArray(route.method)) return ['GET', 'HEAD'].every((one) => route.method.includes(one))
-  if (route.method !== 'HEAD' || route.onSend === undefined) return false
-  const hooks = [route.onSend].flat() as onSendHookHandler[]
-  const dropsBody = hooks.find((hook) => hook.name === 'headRouteOnSendHandler')
-  if (dropsBody === undefined) return false
-  route.onSend = hooks.map((hook): onSendHookHandler => {
-    if (hook !== dropsBody) return hook
-    return function (request, reply, payload, done) {
-      if (request.raw.method !== 'HEAD') done(null, payload)
-      else Reflect.apply(hook, this, [request, reply, payload, done])
-    }
-  })
-  return true
-}
-
-/** What the cache ignores of the query is not seen by the application, parsed or not. */
-function show(request: FastifyRequest, url: string, shown: string): void {
-  const { raw } = request as { raw: FastifyRequest['raw'] & { originalUrl?: string } }
-  const left = new Set(queryOf(shown))
-  const gone = new Set(queryOf(url).filter((part) => !left.has(part)))
-  // It may have been rewritten, or stripped of a prefix.
-  const [path, ...rest] = raw.url!.split('?')
-  const kept = rest
-    .join('?')
-    .split('&')
-    .filter((part) => part !== '' && !gone.has(part))
-  raw.url = kept.length === 0 ? path! : `${path}?${kept.join('&')}`
-  if (raw.originalUrl !== undefined) raw.originalUrl = shown
-  const { query } = request as { query: Record<string, unknown> | null }
-  const names = namesOf(kept)
-  if (query !== null) for (const name of namesOf(gone)) if (!names.has(name)) delete query[name]
-}
-
-/** `a[b]=1` is a part of `a` to some parsers. */
-function namesOf(parts: Iterable<string>): Set<string> {
-  const names = new URLSearchParams([...parts].join('&')).keys()
-  return new Set([...names].flatMap((name) => [name, name.split('[', 1)[0]!]))
-}
-
-function queryOf(url: string): string[] {
-  const at = url.indexOf('?')
-  return at < 0 ? [] : url.slice(at + 1).split('&')
 }
 
 /** `PURGE` is of no route, and so of no scope: here it is of this one, and the hook answers it. */

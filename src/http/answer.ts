@@ -41,23 +41,42 @@ export function varyField(fields: Fields, names: readonly string[]): Fields {
   return { vary: mergedVary(field(fields, 'vary'), names) }
 }
 
-export function answerFrom(
-  request: HttpRequest,
-  response: StoredResponse,
-  how: {
-    readonly vary: readonly string[]
-    readonly status: string | undefined
-    readonly now: number
-  },
-): Answer {
-  const { status, statusText, body } = response
-  const fields = {
-    ...wholeFields(response, how.vary),
-    age: String(Math.max(0, Math.floor((how.now - response.bornAt) / 1000))),
-    ...(how.status !== undefined && {
-      'cache-status': appended(field(response.fields, 'cache-status'), how.status),
-    }),
+interface How {
+  /** Of the route. */
+  readonly vary: readonly string[]
+  /** Of this visit, in `Cache-Status`. */
+  readonly status: string | undefined
+  readonly now: number
+}
+
+interface Recent {
+  readonly age: number
+  readonly vary: readonly string[]
+  readonly status: string | undefined
+  readonly fields: Fields
+}
+
+const recent = new WeakMap<StoredResponse, Recent>()
+
+/** Whoever comes within the same second is sent the same. */
+function fieldsNow(response: StoredResponse, { vary, status, now }: How): Fields {
+  const age = Math.max(0, Math.floor((now - response.bornAt) / 1000))
+  const last = recent.get(response)
+  if (last?.age === age && last.status === status && last.vary === vary) return last.fields
+  const fields: Record<string, string | readonly string[] | undefined> = {
+    ...wholeFields(response, vary),
+    age: String(age),
   }
+  if (status !== undefined) {
+    fields['cache-status'] = appended(field(response.fields, 'cache-status'), status)
+  }
+  recent.set(response, { age, vary, status, fields })
+  return fields
+}
+
+export function answerFrom(request: HttpRequest, response: StoredResponse, how: How): Answer {
+  const { status, statusText, body } = response
+  const fields = fieldsNow(response, how)
   if (isPlain(request.fields)) {
     return { status, statusText, fields, body: request.method === 'HEAD' ? undefined : body }
   }

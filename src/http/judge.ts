@@ -131,7 +131,9 @@ export function renewed(
 ): Made | undefined {
   const { previous } = of
   const { status, statusText } = previous
-  const again: Head = { status, statusText, fields: freshened(previous, head) }
+  // A source that has not dated it yet means now (RFC 9110, 6.6.1), and not the older answer's date.
+  const fields = dated(head.fields, recording.receivedAt)
+  const again: Head = { status, statusText, fields: freshened(previous, { ...head, fields }) }
   if (whyNot(of, again, now) !== undefined) return undefined
   return made(of, recording, again, previous.body, now)
 }

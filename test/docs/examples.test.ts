@@ -36,6 +36,9 @@ const linked = [
   'hono',
   'koa',
   '@types/koa',
+  'fastify',
+  '@nestjs/common',
+  '@nestjs/core',
 ]
 
 /** Given to an example that uses such a name and does not declare it. */
@@ -72,7 +75,7 @@ let databases = 0
 beforeAll(async () => {
   server = await startRedisServer()
   project = mkdtempSync(join(tmpdir(), 'breakwater-docs-'))
-  for (const scope of ['@types', '@opentelemetry'])
+  for (const scope of ['@types', '@opentelemetry', '@nestjs'])
     mkdirSync(join(project, 'node_modules', scope), { recursive: true })
   link('breakwater', root)
   for (const name of linked) link(name, join(root, 'node_modules', name))
@@ -97,6 +100,8 @@ const compilerOptions = {
   module: 'nodenext',
   types: ['node'],
   outDir: 'built',
+  // As Nest's own are written.
+  experimentalDecorators: true,
 }
 
 describe('the examples of the documentation', () => {

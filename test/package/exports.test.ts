@@ -23,7 +23,10 @@ const needed: Readonly<Record<string, string>> = {
   'breakwater/bullmq': 'bullmq',
   'breakwater/prometheus': 'prom-client',
   'breakwater/opentelemetry': '@opentelemetry/api',
+  'breakwater/nest': '@nestjs/common',
 }
+/** What comes with these, and what types alone are of. */
+const besides = ['@nestjs/core', 'rxjs', 'fastify']
 const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
 
 let project = ''
@@ -68,7 +71,7 @@ describe('the published package, without its optional peers', () => {
 
 describe('the published package, with its optional peers', () => {
   beforeAll(() => {
-    for (const peer of Object.values(needed)) {
+    for (const peer of [...Object.values(needed), ...besides]) {
       mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true })
       link(peer, join(root, 'node_modules', peer), project)
     }

@@ -7,6 +7,7 @@ import { bigValues } from './big-values.ts'
 import { codecs } from './codecs.ts'
 import { coldHerd } from './cold-herd.ts'
 import { httpWaves } from './http-waves.ts'
+import { fastify } from './fastify.ts'
 import { l1Hit } from './l1-hit.ts'
 import { l2Hit } from './l2-hit.ts'
 import { l2Latency } from './l2-latency.ts'
@@ -39,4 +40,5 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['codecs', codecs],
   ['big-values', bigValues],
   ['proxy', proxy],
+  ['fastify', fastify],
 ])

@@ -16,6 +16,7 @@ import {
 } from '../../../src/adapters/http.ts'
 import { fetched, hono, type Made } from './fetch.ts'
 import { compressedKoa, koa } from './koa.ts'
+import { nest } from './nest.ts'
 
 /** What a route sees of the request. */
 export interface Seen {
@@ -164,4 +165,6 @@ export const adapters: Readonly<Record<string, Start>> = {
   Fastify: fastify('plain'),
   'Fastify, compressed before': fastify('compressed before'),
   'Fastify, compressed after': fastify('compressed after'),
+  'Nest on Express': nest('Express'),
+  'Nest on Fastify': nest('Fastify'),
 }
