@@ -12,6 +12,9 @@ const waiting = [
   'test/bullmq/**/*.test.ts',
   'test/fleet/**/*.test.ts',
   'test/refresh/fleet.test.ts',
+  'test/http/{faults,fleet}.test.ts',
+  'test/proxy/workers.test.ts',
+  'test/examples/**/*.test.ts',
 ]
 
 // These keep nothing in the process from one file to the next, so that it need not be a new one, which
@@ -30,6 +33,7 @@ const longest = [
   'cluster/outage',
   'cluster/cut-link',
   'postgres/gaps',
+  'next/example',
   'herd/one-load',
   'redis/store-conformance',
   'faults/leaks',

@@ -166,7 +166,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
       if (baseline[name] === undefined) res.removeHeader(name)
     }
     setFields(res, baseline as Fields)
-    res.statusMessage = ''
+    // Over HTTP/2 there is none, and asking for it warns.
+    if (res.req.httpVersionMajor === 1) res.statusMessage = ''
   }
   const own = res.writeHead
   return {
