@@ -4,6 +4,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { format } from 'prettier'
 
+/** @type {import('prettier').Options} */
 const style = {
   parser: 'babel',
   useTabs: true,

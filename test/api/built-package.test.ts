@@ -31,7 +31,19 @@ beforeAll(() => {
     cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, name }))
   }
-  const peers = ['@bufbuild/protobuf', 'pg', 'bullmq', 'prom-client', '@opentelemetry/api']
+  const peers = [
+    '@bufbuild/protobuf',
+    'pg',
+    'bullmq',
+    'prom-client',
+    '@opentelemetry/api',
+    'structured-headers',
+    'negotiator',
+    'fresh',
+    '@nestjs/common',
+    '@nestjs/core',
+    'rxjs',
+  ]
   for (const name of ['lru-cache', 'msgpackr', ...peers]) {
     mkdirSync(join(project, 'node_modules', dirname(name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'dir')

@@ -23,10 +23,16 @@ const needed: Readonly<Record<string, string>> = {
   'breakwater/bullmq': 'bullmq',
   'breakwater/prometheus': 'prom-client',
   'breakwater/opentelemetry': '@opentelemetry/api',
+  'breakwater/http': 'structured-headers',
+  'breakwater/express': 'structured-headers',
+  'breakwater/fastify': 'structured-headers',
+  'breakwater/koa': 'fresh',
+  'breakwater/hono': 'structured-headers',
+  'breakwater/fetch': 'structured-headers',
   'breakwater/nest': '@nestjs/common',
 }
 /** What comes with these, and what types alone are of. */
-const besides = ['@nestjs/core', 'rxjs', 'fastify']
+const besides = ['negotiator', 'fresh', '@nestjs/core', 'rxjs', 'express', 'fastify', 'hono', 'koa']
 const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
 
 let project = ''
@@ -71,7 +77,7 @@ describe('the published package, without its optional peers', () => {
 
 describe('the published package, with its optional peers', () => {
   beforeAll(() => {
-    for (const peer of [...Object.values(needed), ...besides]) {
+    for (const peer of new Set([...Object.values(needed), ...besides])) {
       mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true })
       link(peer, join(root, 'node_modules', peer), project)
     }
