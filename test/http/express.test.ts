@@ -183,6 +183,21 @@ describe.each([
     expect((await ask(port, '/', { headers: { 'User-Agent': 'x' } })).body.toString()).toBe('page')
   })
 
+  it('an application that is slower than its own freshness is protected all the same', async () => {
+    const app = make()
+    app.use(cached())
+    let runs = 0
+    app.get('/', (_req, res) => {
+      runs++
+      res.set('Cache-Control', 'max-age=1, stale-while-revalidate=60')
+      setTimeout(() => res.send('page'), 1_100)
+    })
+    const port = await listen(app)
+    await ask(port, '/')
+    expect((await ask(port, '/')).field('cache-status')).toContain('hit')
+    expect(runs).toBeLessThanOrEqual(2)
+  })
+
   it('more visitors than the cache lets to the source at once wait, and then hear that it is too much', async () => {
     const cache = newCache({ limit: { concurrency: 1, queue: 50 } })
     const app = make()

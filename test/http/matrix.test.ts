@@ -426,16 +426,6 @@ describe.each(Object.entries(all))('%s', (name, start) => {
     })
   })
 
-  it('an application that is slower than its own freshness is protected all the same', async () => {
-    const { app, seen } = await make(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1_100))
-      return { headers: { 'Cache-Control': 'max-age=1, stale-while-revalidate=60' }, body: 'page' }
-    })
-    await ask(app.port, '/')
-    expect((await ask(app.port, '/')).field('cache-status')).toContain('hit')
-    expect(seen.length).toBeLessThanOrEqual(2)
-  })
-
   describe('T153 visitors who come together', () => {
     it('are answered by one run', async () => {
       const { app, seen } = await make(async () => {

@@ -26,7 +26,7 @@ const needed: Readonly<Record<string, string>> = {
   'breakwater/http': 'structured-headers',
   'breakwater/express': 'structured-headers',
   'breakwater/fastify': 'structured-headers',
-  'breakwater/koa': 'fresh',
+  'breakwater/koa': 'negotiator',
   'breakwater/hono': 'structured-headers',
   'breakwater/fetch': 'structured-headers',
   'breakwater/nest': '@nestjs/common',

@@ -24,7 +24,7 @@ describe('the table of rules', () => {
     let found = 0
     for (const cells of rows) {
       for (const [, file = '', names = ''] of (cells[3] ?? '').matchAll(named)) {
-        const at = file === 'matrix' ? '../matrix' : file
+        const at = ['matrix', 'express'].includes(file) ? `../${file}` : file
         const source = readFileSync(new URL(`${at}.test.ts`, here), 'utf8')
         for (const [, name = ''] of names.matchAll(/"([^"]+)"/g)) {
           found += 1
