@@ -11,7 +11,10 @@ export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.t
 export type { Fields, HttpRequest } from '../http/message.ts'
 export type { PurgeOptions, Purges } from '../http/purges.ts'
 
-type App = ((req: IncomingMessage, res: ServerResponse) => unknown) & { readonly parent?: App }
+type App = ((req: IncomingMessage, res: ServerResponse) => unknown) & {
+  readonly parent?: App
+  get(setting: string): unknown
+}
 
 interface Request extends IncomingMessage {
   originalUrl: string
@@ -34,7 +37,7 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
       const prefix = url.length - req.url!.length
       req.url = shown.slice(prefix)
       req.originalUrl = shown
-      forgetQuery(req)
+      parseAgain(req)
     }
     node.handle({ req, res, url, next, onUrl }, node.route, (again, nowhere) => {
       root(again, nowhere)
@@ -46,14 +49,12 @@ export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
   }) as ExpressHttpCache
 }
 
-/** Express 4 has parsed the query by now, and 5 parses it when asked. */
-function forgetQuery(req: Request): void {
-  const parsed = Object.getOwnPropertyDescriptor(req, 'query')?.value as unknown
-  if (typeof parsed !== 'object' || parsed === null) return
-  const left = new URLSearchParams(req.url!.split('?')[1] ?? '')
-  for (const name of Object.keys(parsed)) {
-    if (!left.has(name)) delete (parsed as Record<string, unknown>)[name]
-  }
+/** Express 4 has parsed the query by now, and does it again; 5 parses it when asked. */
+function parseAgain(req: Request & { query?: unknown }): void {
+  if (!Object.hasOwn(req, 'query')) return
+  const parse = req.app.get('query parser fn')
+  const at = req.url!.indexOf('?')
+  req.query = typeof parse === 'function' && at >= 0 ? parse(req.url!.slice(at + 1)) : {}
 }
 
 function rootOf(app: App): App {

@@ -7,12 +7,10 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Fields, Head } from '../http/message.ts'
+import { ownFields, type Baseline } from '../http/own-fields.ts'
 import type { Leading } from '../http/response-cache.ts'
 
-/** What stood on the response before the application ran belongs to whoever set it. */
-export type Baseline = Readonly<Record<string, number | string | string[] | undefined>>
-
-/** `others`: what the framework keeps beside the response, to send it with its answer. */
+/** What stood on the response before. `others`: what the framework keeps beside the response, to send it with its answer. */
 export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): Baseline {
   const fields: Record<string, Baseline[string]> = { ...res.getHeaders() }
   for (const name in others) {
@@ -20,9 +18,6 @@ export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): B
   }
   return fields
 }
-
-/** They say what may become of an answer, whoever set them. */
-const deciding = /cache-control$|^(?:expires|pragma|surrogate-key|cache-tag)$/
 
 export interface Captured {
   /** The layer's own, as they were: what is answered from the cache goes through them. */
@@ -55,8 +50,9 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     const isDated = given['date'] !== undefined || recording === undefined || !res.sendDate
     const fields = isDated ? given : { ...given, date: new Date().toUTCString() }
     whole = fields
-    const head: Head = { status, statusText, fields: without(fields, baseline) }
+    const head: Head = { status, statusText, fields: ownFields(fields, baseline) }
     recording?.head(head)
+    if (recording?.isHeld === true) pretendSent(res)
     const shown =
       recording?.isHeld === true ? undefined : how.additions({ status, statusText, fields })
     sent = statusText === undefined ? [status] : [status, statusText]
@@ -71,7 +67,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
 
   res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
     if (isSilent) return res
-    if (isHeaded || isAside) return Reflect.apply(writeHead, res, args)
+    if (isAside) return Reflect.apply(writeHead, res, args)
+    if (isHeaded) return recording?.isHeld === true ? res : Reflect.apply(writeHead, res, args)
     onHead(args)
     if (recording?.isHeld !== true) showHead()
     return res
@@ -136,6 +133,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
       if (!isEnded) recording.abort('the visitor left')
     })
     recording.onRelease = (head, body) => {
+      Reflect.deleteProperty(res, 'headersSent')
       if (res.destroyed) return
       setFields(res, whole)
       setFields(res, how.additions({ ...head, fields: whole }))
@@ -146,6 +144,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
   const silence = (): void => {
     isSilent = true
+    Reflect.deleteProperty(res, 'headersSent')
     if (res.headersSent) return
     for (const name of res.getHeaderNames()) {
       if (baseline[name] === undefined) res.removeHeader(name)
@@ -163,6 +162,14 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
       isAside = true
     },
   }
+}
+
+/**
+ * Its head is held, and for the application it is on its way: whoever deals with errors would answer
+ * another time, and add that to the body which has begun.
+ */
+function pretendSent(res: ServerResponse): void {
+  Object.defineProperty(res, 'headersSent', { configurable: true, value: true })
 }
 
 function dropped(done: Done): boolean {
@@ -221,15 +228,6 @@ function putList(
     put(name, seen.has(lower) && before !== undefined ? [before, value].flat() : value)
     seen.add(lower)
   }
-}
-
-export function without(fields: Fields, baseline: Baseline): Fields {
-  const own: Record<string, string | readonly string[] | undefined> = {}
-  for (const name in fields) {
-    const isTheirs = String(baseline[name]) === String(fields[name])
-    if (!isTheirs || deciding.test(name)) own[name] = fields[name]
-  }
-  return own
 }
 
 export function setFields(res: ServerResponse, fields: Fields): void {

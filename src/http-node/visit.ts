@@ -32,7 +32,15 @@ export function visitOf(of: NodeVisit): Visit {
       others = of.others?.()
       captured = capture(res, how, baselineOf(res, others))
       if (how.changes !== undefined) change(of, how.changes)
-      of.next()
+      try {
+        of.next()
+      } catch (error) {
+        how.recording?.abort('an error')
+        // Nobody's but the application's own, as if it were called by the server itself.
+        process.nextTick(() => {
+          throw error
+        })
+      }
     },
     answer: (answer) => {
       if (captured !== undefined) {

@@ -136,14 +136,18 @@ export function renewed(
   return made(of, recording, again, previous.body, now)
 }
 
-/** A body in a content coding is for those who accept it, whether its head says so or not. */
+/**
+ * A body in a content coding is for those who accept it, and one that lets a site read it is for that
+ * site, whether its head says so or not.
+ */
 function variesBy(fields: Fields): readonly string[] {
   const named = varies(fields)
   if (named === '*') throw new TypeError('vary: an answer that varies by everything is not kept')
-  const coding = fields['content-encoding']
-  const isCoded = coding !== undefined && coding !== 'identity'
-  if (!isCoded || named.includes('accept-encoding')) return named
-  return [...named, 'accept-encoding'].toSorted()
+  const { 'content-encoding': coding, 'access-control-allow-origin': site } = fields
+  const all = new Set(named)
+  if (coding !== undefined && coding !== 'identity') all.add('accept-encoding')
+  if (site !== undefined && site !== '*') all.add('origin')
+  return all.size === named.length ? named : [...all].toSorted()
 }
 
 function dated(fields: Fields, at: number): Fields {
