@@ -9,6 +9,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Fields, Head } from '../http/message.ts'
 import { ownFields, type Baseline } from '../http/own-fields.ts'
 import type { Leading } from '../http/response-cache.ts'
+import { headOf, mayHaveLength, setFields } from './head.ts'
 
 /** What stood on the response before. `others`: what the framework keeps beside the response, to send it with its answer. */
 export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): Baseline {
@@ -35,11 +36,21 @@ type Done = ((error?: Error | null) => void) | undefined
 
 export function capture(res: ServerResponse, how: Leading, baseline: Baseline): Captured {
   const { recording } = how
-  const { writeHead, write, end, flushHeaders } = res
+  const { writeHead, write, end: plainEnd, flushHeaders } = res
   let isHeaded = false
   let isEnded = false
   let isSilent = false
   let isAside = false
+  /** Over HTTP/2 it writes the rest by `res.write`, which is ours. */
+  const end = function (this: ServerResponse, ...args: unknown[]) {
+    const before = isAside
+    isAside = true
+    try {
+      return Reflect.apply(plainEnd, res, args)
+    } finally {
+      isAside = before
+    }
+  } as ServerResponse['end']
   let sent: readonly unknown[] = []
   let whole: Fields = {}
 
@@ -70,7 +81,11 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     if (isAside) return Reflect.apply(writeHead, res, args)
     if (isHeaded) return recording?.isHeld === true ? res : Reflect.apply(writeHead, res, args)
     onHead(args)
-    if (recording?.isHeld !== true) showHead()
+    if (recording?.isHeld === true) return res
+    const cookies = String(res.getHeader('set-cookie'))
+    showHead()
+    // Layers further out keep in it what the application has put into a session.
+    if (String(res.getHeader('set-cookie')) !== cookies) recording?.pass('late-cookie')
     return res
   } as ServerResponse['writeHead']
 
@@ -184,66 +199,5 @@ function bytesOf(chunk: unknown, encoding: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk
   throw new TypeError(
     `write: expected a text or bytes, got ${chunk === null ? 'null' : typeof chunk}`,
-  )
-}
-
-/** As `writeHead(status[, text][, fields])` says it, over what was set before. */
-export function headOf(res: ServerResponse, args: unknown[]): Head {
-  const [status, second, third] = args
-  const text = typeof second === 'string' ? second : undefined
-  const given = (text === undefined ? (third ?? second) : third) as
-    OutgoingHttpHeaders | unknown[] | undefined
-  const fields: Record<string, string | readonly string[]> = {}
-  const put = (name: string, value: unknown): void => {
-    if (value === undefined) return
-    fields[name.toLowerCase()] = Array.isArray(value)
-      ? value.map(String)
-      : String(value as string | number)
-  }
-  for (const name of res.getHeaderNames()) put(name, res.getHeader(name))
-  if (Array.isArray(given)) putList(given, fields, put)
-  else if (given !== undefined && given !== null) {
-    for (const [name, value] of Object.entries(given)) put(name, value)
-  }
-  const own = text ?? (res.statusMessage === '' ? undefined : res.statusMessage)
-  return { status: Number(status), statusText: own, fields }
-}
-
-/** Flat (`[name, value, …]`) or in pairs; a name that comes again is another line of its field. */
-function putList(
-  given: unknown[],
-  fields: Record<string, string | readonly string[]>,
-  put: (name: string, value: unknown) => void,
-): void {
-  const pairs = Array.isArray(given[0])
-    ? (given as [string, unknown][])
-    : Array.from(
-        { length: given.length / 2 },
-        (_, n) => [String(given[2 * n]), given[2 * n + 1]] as const,
-      )
-  const seen = new Set<string>()
-  for (const [name, value] of pairs) {
-    const lower = name.toLowerCase()
-    const before = fields[lower]
-    put(name, seen.has(lower) && before !== undefined ? [before, value].flat() : value)
-    seen.add(lower)
-  }
-}
-
-export function setFields(res: ServerResponse, fields: Fields): void {
-  for (const name in fields) {
-    const value = fields[name]
-    if (value !== undefined) res.setHeader(name, value as string | string[])
-  }
-}
-
-/** A body that is written at once has a length, unless its head says otherwise. */
-function mayHaveLength(res: ServerResponse): boolean {
-  const { statusCode } = res
-  if (statusCode < 200 || statusCode === 204 || statusCode === 304) return false
-  return (
-    !res.hasHeader('content-length') &&
-    !res.hasHeader('transfer-encoding') &&
-    !res.hasHeader('trailer')
   )
 }

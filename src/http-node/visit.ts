@@ -6,7 +6,8 @@ import { field, type Fields, type HttpRequest } from '../http/message.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
 import { asBuffer } from '../core/as-buffer.ts'
 import { mergedVary } from '../http/vary.ts'
-import { baselineOf, capture, setFields, type Captured } from './capture.ts'
+import { baselineOf, capture, type Captured } from './capture.ts'
+import { setFields } from './head.ts'
 
 export interface NodeVisit {
   readonly req: IncomingMessage
@@ -56,13 +57,27 @@ export function visitOf(of: NodeVisit): Visit {
 
 export function requestOf(req: IncomingMessage, url: string): HttpRequest {
   const socket = req.socket as TLSSocket
+  const fields = req.headers as Fields
   return {
     method: req.method ?? 'GET',
     url,
-    fields: req.headers as Fields,
+    fields: hasStreamedBody(req) ? { ...fields, 'transfer-encoding': 'chunked' } : fields,
     isSecure: socket.encrypted === true,
-    isIdentified: socket.authorized === true,
+    isIdentified: socket.authorized === true || hasRefusedCertificate(socket),
   }
+}
+
+/** HTTP/2 may say by its stream alone that a body follows. */
+function hasStreamedBody(
+  req: IncomingMessage & { stream?: { endAfterHeaders?: boolean } },
+): boolean {
+  return req.httpVersionMajor > 1 && req.stream?.endAfterHeaders === false
+}
+
+/** An application may let in whom nobody vouches for, and know him by his certificate. */
+function hasRefusedCertificate(socket: TLSSocket): boolean {
+  if ((socket.authorizationError ?? undefined) === undefined) return false
+  return Object.keys(socket.getPeerCertificate()).length > 0
 }
 
 type Changes = NonNullable<Leading['changes']>
@@ -71,13 +86,14 @@ export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): v
   const { req } = of
   req.method = changes.method
   // What came stays as it came: the visitor's own conditions are looked at later.
-  req.headers = { ...req.headers }
+  const headers = { ...req.headers }
+  put(req, 'headers', headers)
   const removed = new Set<string>()
   for (const name in changes.fields) {
     const value = changes.fields[name]
     removed.add(name)
-    if (value === undefined) delete req.headers[name]
-    else req.headers[name] = value as string
+    if (value === undefined) delete headers[name]
+    else headers[name] = value as string
   }
   if (removed.size > 0) {
     const raw: string[] = []
@@ -89,9 +105,14 @@ export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): v
       const value = changes.fields[name]
       if (value !== undefined) raw.push(name, String(value))
     }
-    req.rawHeaders = raw
+    put(req, 'rawHeaders', raw)
   }
   if (changes.url !== of.url) of.onUrl?.(changes.url)
+}
+
+/** Over HTTP/2 they can only be read. */
+function put(req: IncomingMessage, name: 'headers' | 'rawHeaders', value: unknown): void {
+  Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true })
 }
 
 interface Out {

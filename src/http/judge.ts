@@ -17,6 +17,8 @@ export interface Judging {
   readonly request: Fields
   /** The older answer, where one may still be renewed or cover a failure. */
   readonly previous: StoredResponse | undefined
+  /** The application was told its validators. */
+  readonly isAsked: boolean
   /** Nobody is there to be answered, and it comes without credentials: a refusal says nothing of the answer. */
   readonly isDetached: boolean
   readonly newFamily: () => string
@@ -38,7 +40,7 @@ export function judge(of: Judging, head: Head, now: number): Judgement {
   if (isFailure(status)) {
     return { type: 'failed', isCovered: previous !== undefined && now < previous.coversUntil }
   }
-  if (status === 304 && previous !== undefined) {
+  if (status === 304 && previous !== undefined && of.isAsked) {
     // RFC 9111, 4.3.4: one that names another answer renews nothing.
     return isAbout(head, previous) ? { type: 'renewed' } : { type: 'failed', isCovered: true }
   }

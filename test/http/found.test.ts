@@ -1,16 +1,25 @@
 // What attacks on the response caches have found, each as a sentence that is true of a correct cache.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { execFile } from 'node:child_process'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import { createServer as createTlsServer, get } from 'node:https'
+import { connect, type AddressInfo } from 'node:net'
+import { text as streamText } from 'node:stream/consumers'
+import type { TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
 import { createAdaptorServer } from '@hono/node-server'
 import express, { type RequestHandler } from 'express'
 import express4 from 'express4'
+import Fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCache } from '../../src/index.ts'
 import { httpCache, type HttpCacheOptions } from '../../src/adapters/express.ts'
+import { httpCache as forFastify } from '../../src/adapters/fastify.ts'
+import { withHttpCache } from '../../src/adapters/fetch.ts'
 import { httpCache as forNode } from '../../src/adapters/http.ts'
 import { httpCache as forHono } from '../../src/adapters/hono.ts'
 import { httpCache as forKoa } from '../../src/adapters/koa.ts'
@@ -41,7 +50,7 @@ async function listen(app: RequestListener | Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   open.push({
     close: () => {
-      server.closeAllConnections()
+      if ('closeAllConnections' in server) server.closeAllConnections()
       return new Promise((resolve) => server.close(resolve))
     },
   })
@@ -54,6 +63,13 @@ function hono(app: { fetch(request: Request): Response | Promise<Response> }): P
 
 async function text(port: number, path: string, options: RawOptions = {}): Promise<string> {
   return (await ask(port, path, options)).body.toString()
+}
+
+async function certificate(): Promise<{ key: string; cert: string }> {
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a -keyout -'
+  const { stdout } = await promisify(execFile)('openssl', words.split(' '))
+  const [key, cert] = stdout.split(/(?=-----BEGIN CERTIFICATE)/)
+  return { key: key!, cert: cert! }
 }
 
 describe('what a layer further out says of an answer is obeyed', () => {
@@ -138,6 +154,7 @@ it('T141 an error in the middle of a body that its visitor is not shown is nobod
 
 it('T136 a 304 to the question for one variant is never the answer of another', async () => {
   const app = express()
+  app.disable('etag')
   app.use(cached({ ttl: '40ms', staleIfError: '60s', staleWhileRevalidate: 0 }))
   app.get('/', (req, res) => {
     res.vary('Accept-Language').set('Last-Modified', new Date(1e12).toUTCString())
@@ -212,6 +229,177 @@ it('T148 Hono: a target with another host than the field is no answer for that h
   await exchange(port, bytes)
   expect(await text(port, '/')).toBe('shop.test')
 })
+
+it('T136 the site that an answer names as its reader is given it, and no other', async () => {
+  const app = express()
+  app.use(cached())
+  app.get('/', (req, res) => {
+    res.set('Access-Control-Allow-Origin', req.headers.origin ?? '*').send('page')
+  })
+  const port = await listen(app)
+  for (const Origin of ['http://a.test', 'http://b.test', 'http://a.test']) {
+    const got = await ask(port, '/', { headers: { Origin } })
+    expect(got.field('access-control-allow-origin')).toBe(Origin)
+  }
+})
+
+it('what a layer further out sets as the head goes out by the answer’s doing is nobody else’s', async () => {
+  const app = express()
+  let sessions = 0
+  // As sessions do it: a cookie, once the handler has put something into it.
+  app.use((_req, res, next) => {
+    const { writeHead } = res
+    res.writeHead = function (this: typeof res, ...args: unknown[]) {
+      if (res.locals['token'] !== undefined) res.setHeader('Set-Cookie', `s=${res.locals['token']}`)
+      return Reflect.apply(writeHead, this, args)
+    } as typeof writeHead
+    next()
+  })
+  app.use(cached())
+  app.get('/', (_req, res) => {
+    res.locals['token'] = ++sessions
+    res.send(`<input name=csrf value=${sessions}>`)
+  })
+  const port = await listen(app)
+  expect(await text(port, '/')).toContain('value=1')
+  expect(await text(port, '/')).toContain('value=2')
+})
+
+it('a refresh has the address of nobody whom the application trusts more', async () => {
+  const app = express()
+  app.use(cached({ ttl: '20ms', staleWhileRevalidate: '60s' }))
+  const seen: unknown[] = []
+  app.get('/', (req, res) => {
+    seen.push(req.socket.remoteAddress)
+    res.send('x')
+  })
+  const server = createServer(app)
+  const port = await listen(server)
+  server.on('connection', (socket) => {
+    Object.defineProperty(socket, 'remoteAddress', { value: '203.0.113.7' })
+  })
+  await expect
+    .poll(async () => {
+      await ask(port, '/')
+      return seen.length
+    })
+    .toBeGreaterThan(2)
+  expect(new Set(seen)).toEqual(new Set(['203.0.113.7']))
+})
+
+it('T153 Hono: of many who wait one leads when the first has left, and nobody else', async () => {
+  const app = new Hono()
+  app.use(forHono({ cache: newCache() }))
+  let runs = 0
+  let left = 0
+  app.get('/', async (c) => {
+    const run = ++runs
+    await new Promise<void>((resolve, reject) => {
+      if (run > 1) setTimeout(resolve, 50)
+      c.req.raw.signal.addEventListener('abort', () => {
+        left++
+        reject(c.req.raw.signal.reason as Error)
+      })
+    })
+    return c.text('page')
+  })
+  const port = await hono(app)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n')
+  await expect.poll(() => runs).toBe(1)
+  const others = Array.from({ length: 30 }, () => text(port, '/'))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  socket.destroy()
+  expect(new Set(await Promise.all(others))).toEqual(new Set(['page']))
+  expect([left, runs]).toEqual([1, 2])
+})
+
+it('T153 Fetch: what is no answer, or was read before, keeps nobody waiting', async () => {
+  const response = new Response('read before')
+  await response.text()
+  const handle = withHttpCache(() => response, { cache: newCache() })
+  const ended = Promise.allSettled(
+    Array.from({ length: 3 }, () => handle(new Request('http://shop.test/'))),
+  )
+  expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+}, 5_000)
+
+describe('T135 a certificate names its visitor', () => {
+  it('though nobody has signed it', async () => {
+    const { key, cert } = await certificate()
+    const app = express()
+    app.use(cached())
+    app.get('/', (req, res) => {
+      const { fingerprint } = (req.socket as TLSSocket).getPeerCertificate()
+      res.send(fingerprint ?? 'nobody')
+    })
+    const port = await listen(
+      createTlsServer({ key, cert, requestCert: true, rejectUnauthorized: false }, app),
+    )
+    const read = (own: object) =>
+      new Promise<string>((resolve, reject) => {
+        const options = { port, host: '127.0.0.1', rejectUnauthorized: false, agent: false, ...own }
+        get(options, (res) => void streamText(res).then(resolve, reject)).on('error', reject)
+      })
+    expect(await read({ key, cert })).toContain(':')
+    expect(await read({})).toBe('nobody')
+    expect(await read({})).toBe('nobody')
+  })
+})
+
+it('T136 Fastify: the version that a request asks for is in its key', async () => {
+  const app = Fastify({ forceCloseConnections: true })
+  await app.register(forFastify, { cache: newCache() })
+  app.get('/', { constraints: { version: '1.0.0' } }, () => 'one')
+  app.get('/', { constraints: { version: '2.0.0' } }, () => 'two')
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  open.push(app)
+  const { port } = app.server.address() as AddressInfo
+  const read = (version: string) => text(port, '/', { headers: { 'Accept-Version': version } })
+  expect([await read('1.0.0'), await read('2.0.0'), await read('1.0.0')]).toEqual([
+    'one',
+    'two',
+    'one',
+  ])
+})
+
+it('over HTTP/2 visitors are answered, and one who sends a body past the cache', async () => {
+  const handle = forNode({ cache: newCache() })
+  let runs = 0
+  const server = createHttp2Server((req, res) =>
+    handle(req as never, res as never, () => {
+      runs++
+      req.pipe(res, { end: false })
+      req.once('end', () => res.end('page'))
+    }),
+  )
+  const port = await listen(server as never as Server)
+  const client = connectHttp2(`http://127.0.0.1:${port}`)
+  open.push(client)
+  const read = (fields: object) =>
+    streamText(client.request({ ':path': '/', ...fields }).setTimeout(2000) as never)
+  const sent = client.request({ ':path': '/', ':method': 'GET' }, { endStream: false })
+  sent.end('my ')
+  expect(await streamText(sent as never)).toBe('my page')
+  expect(await read({})).toBe('page')
+  expect(await read({ 'if-none-match': '"x"' })).toBe('page')
+  expect(runs).toBe(2)
+}, 5_000)
+
+it.each(['once more', 'under a path'])(
+  'a cache that stands there twice answers: %s',
+  async (where) => {
+    const app = express()
+    const cache = newCache()
+    app.use(httpCache({ cache }))
+    app.use(where === 'once more' ? '/' : '/x', httpCache({ cache, ttl: '5s' }))
+    let runs = 0
+    app.get('/x', (_req, res) => void setTimeout(() => res.send(String(++runs)), 20))
+    const port = await listen(app)
+    const all = await Promise.all(Array.from({ length: 5 }, () => text(port, '/x')))
+    expect(new Set(all)).toEqual(new Set(['1']))
+  },
+)
 
 it('a visitor’s run of the application is in his own asynchronous context', async () => {
   const visitor = new AsyncLocalStorage<string>()
