@@ -2,13 +2,14 @@
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type Head } from '../http/message.ts'
 import type { HttpCacheOptions } from '../http/option-types.ts'
+import { ownFields } from '../http/own-fields.ts'
 import type { PurgeOptions, Purges } from '../http/purges.ts'
 import { ResponseCache, type Leading } from '../http/response-cache.ts'
 import type { Dispatch } from '../http/responses.ts'
 import { resolveHttp } from '../http/rules.ts'
 import { mergedVary } from '../http/vary.ts'
 import { copied } from './copied-body.ts'
-import { headOf, isBodiless, made, requestOf, responseFrom, withFields, without } from './fields.ts'
+import { headOf, isBodiless, made, requestOf, responseFrom, withFields } from './fields.ts'
 import { askedByNobody, refreshOf } from './nobody.ts'
 
 /** What a framework does with one request. */
@@ -52,11 +53,18 @@ export class FetchCache implements Purges {
         {
           request: requestOf(request),
           lead: (how) => {
-            lead(passage, how).then((got) => {
-              if (led === 'answered') return got.stop()
-              led = got
-              got.response.then(resolve, reject)
-            }, reject)
+            lead(passage, how).then(
+              (got) => {
+                if (led === 'answered') return got.stop()
+                led = got
+                got.response.then(resolve, reject)
+              },
+              (error: unknown) => {
+                // What is no answer, or has been read already: those who wait are not told of it in vain.
+                how.recording?.abort(error instanceof Error ? error.name : 'an error')
+                reject(error as Error)
+              },
+            )
           },
           answer: (answer) => {
             if (led !== undefined && led !== 'answered') led.stop()
@@ -112,6 +120,8 @@ async function lead(passage: Passage, how: Leading): Promise<Led> {
     response = await passage.next(changes === undefined ? request : changed(request, changes))
   } catch (error) {
     if (recording === undefined) throw error
+    // His leaving may have ended it: that says nothing of the application.
+    if (request.signal.aborted) recording.abort('the visitor left')
     recording.head({ status: 500, statusText: undefined, fields: {} })
     if (!recording.isHeld) throw error
     return {
@@ -173,7 +183,7 @@ function ownHead(response: Response, prior: Fields): Head {
   const isSent = fields['x-hono-already-sent'] !== undefined || response.status < 200
   return {
     ...head,
-    fields: { ...without(fields, prior), ...(isSent && { 'cache-control': 'no-store' }) },
+    fields: { ...ownFields(fields, prior), ...(isSent && { 'cache-control': 'no-store' }) },
   }
 }
 

@@ -10,14 +10,26 @@ export function requestOf(request: Request): HttpRequest {
   request.headers.forEach((value, name) => {
     fields[name] = value
   })
+  const authority = url.slice(url.indexOf('://') + 3, start)
   // Where the server leaves it out, the URL has it.
-  fields['host'] ??= url.slice(url.indexOf('://') + 3, start)
+  fields['host'] ??= authority
+  // The application may look at either: where a client has named two, its answer is for neither.
+  const isOneHost = fields['host'] === authority || isSameHost(url, fields['host'])
   return {
     method: request.method,
-    url: url.slice(start, hash < 0 ? undefined : hash),
+    url: url.slice(isOneHost ? start : 0, hash < 0 ? undefined : hash),
     fields,
     isSecure: url.startsWith('https:'),
     isIdentified: false,
+  }
+}
+
+function isSameHost(url: string, host: string): boolean {
+  const { protocol, host: own } = new URL(url)
+  try {
+    return new URL(`${protocol}//${host}`).host === own
+  } catch {
+    return false
   }
 }
 
@@ -36,16 +48,6 @@ export function fieldsOf(headers: Headers): Fields {
     fields[name] = name === 'set-cookie' ? headers.getSetCookie() : value
   })
   return fields
-}
-
-/** Without those that are another's: they stood there before. */
-export function without(fields: Fields, others: Fields): Fields {
-  const own: Record<string, string | readonly string[] | undefined> = {}
-  for (const name in fields) {
-    const other = others[name]
-    if (other === undefined || String(other) !== String(fields[name])) own[name] = fields[name]
-  }
-  return own
 }
 
 export function responseFrom({ status, statusText, fields, body }: Answer): Response {

@@ -9,9 +9,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type Head, type HttpRequest } from '../http/message.ts'
+import { ownFields } from '../http/own-fields.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
 import { mergedVary } from '../http/vary.ts'
-import { baselineOf, capture, headOf, without, type Captured } from '../http-node/capture.ts'
+import { baselineOf, capture, type Captured } from '../http-node/capture.ts'
+import { headOf } from '../http-node/head.ts'
 import { change, replaceHeaders, requestOf, send } from '../http-node/visit.ts'
 import { contentOf, type Content } from './content.ts'
 import { isBodiless, type Context, type Next } from './context.ts'
@@ -65,7 +67,7 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
     if (recording === undefined) return add(ctx, how.additions(whole), resolve)
     const content = contentOf(ctx)
     const head = { ...whole, fields: { ...whole.fields, ...typed(ctx, content) } }
-    recording.head({ ...head, fields: without(head.fields, baseline) })
+    recording.head({ ...head, fields: ownFields(head.fields, baseline) })
     if (recording.isOver && !recording.isHeld) return add(ctx, how.additions(head), resolve)
 
     const copy = content.kind === 'stream' ? copied(content.stream, recording) : undefined

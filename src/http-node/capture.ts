@@ -7,12 +7,11 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Fields, Head } from '../http/message.ts'
+import { ownFields, type Baseline } from '../http/own-fields.ts'
 import type { Leading } from '../http/response-cache.ts'
+import { headOf, mayHaveLength, setFields } from './head.ts'
 
-/** What stood on the response before the application ran belongs to whoever set it. */
-export type Baseline = Readonly<Record<string, number | string | string[] | undefined>>
-
-/** `others`: what the framework keeps beside the response, to send it with its answer. */
+/** What stood on the response before. `others`: what the framework keeps beside the response, to send it with its answer. */
 export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): Baseline {
   const fields: Record<string, Baseline[string]> = { ...res.getHeaders() }
   for (const name in others) {
@@ -20,9 +19,6 @@ export function baselineOf(res: ServerResponse, others?: OutgoingHttpHeaders): B
   }
   return fields
 }
-
-/** They say what may become of an answer, whoever set them. */
-const deciding = /cache-control$|^(?:expires|pragma|surrogate-key|cache-tag)$/
 
 export interface Captured {
   /** The layer's own, as they were: what is answered from the cache goes through them. */
@@ -40,25 +36,21 @@ type Done = ((error?: Error | null) => void) | undefined
 
 export function capture(res: ServerResponse, how: Leading, baseline: Baseline): Captured {
   const { recording } = how
-  // Over HTTP/2 `end` calls `write`, whoever stands there: what it passes on has been seen.
-  const direct = <M extends (...args: never[]) => unknown>(method: M): M =>
-    ((...args: unknown[]) => {
-      const before = isAside
-      isAside = true
-      try {
-        return Reflect.apply(method, res, args) as unknown
-      } finally {
-        isAside = before
-      }
-    }) as unknown as M
-  const writeHead = direct(res.writeHead)
-  const write = direct(res.write)
-  const end = direct(res.end)
-  const flushHeaders = direct(res.flushHeaders)
+  const { writeHead, write, end: plainEnd, flushHeaders } = res
   let isHeaded = false
   let isEnded = false
   let isSilent = false
   let isAside = false
+  /** Over HTTP/2 it writes the rest by `res.write`, which is ours. */
+  const end = function (this: ServerResponse, ...args: unknown[]) {
+    const before = isAside
+    isAside = true
+    try {
+      return Reflect.apply(plainEnd, res, args)
+    } finally {
+      isAside = before
+    }
+  } as ServerResponse['end']
   let sent: readonly unknown[] = []
   let whole: Fields = {}
 
@@ -69,8 +61,9 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
     const isDated = given['date'] !== undefined || recording === undefined || !res.sendDate
     const fields = isDated ? given : { ...given, date: new Date().toUTCString() }
     whole = fields
-    const head: Head = { status, statusText, fields: without(fields, baseline) }
+    const head: Head = { status, statusText, fields: ownFields(fields, baseline) }
     recording?.head(head)
+    if (recording?.isHeld === true) pretendSent(res)
     const shown =
       recording?.isHeld === true ? undefined : how.additions({ status, statusText, fields })
     sent = statusText === undefined ? [status] : [status, statusText]
@@ -84,11 +77,15 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
 
   res.writeHead = function (this: ServerResponse, ...args: unknown[]) {
-    if (isAside) return Reflect.apply(writeHead, res, args)
     if (isSilent) return res
-    if (isHeaded) return Reflect.apply(writeHead, res, args)
+    if (isAside) return Reflect.apply(writeHead, res, args)
+    if (isHeaded) return recording?.isHeld === true ? res : Reflect.apply(writeHead, res, args)
     onHead(args)
-    if (recording?.isHeld !== true) showHead()
+    if (recording?.isHeld === true) return res
+    const cookies = String(res.getHeader('set-cookie'))
+    showHead()
+    // Layers further out keep in it what the application has put into a session.
+    if (String(res.getHeader('set-cookie')) !== cookies) recording?.pass('late-cookie')
     return res
   } as ServerResponse['writeHead']
 
@@ -140,8 +137,8 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   } as ServerResponse['end']
 
   res.flushHeaders = function () {
-    if (isAside) return flushHeaders.call(res)
     if (isSilent) return
+    if (isAside) return flushHeaders.call(res)
     ensureHead(undefined)
     if (recording?.isHeld !== true) flushHeaders.call(res)
   }
@@ -151,6 +148,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
       if (!isEnded) recording.abort('the visitor left')
     })
     recording.onRelease = (head, body) => {
+      Reflect.deleteProperty(res, 'headersSent')
       if (res.destroyed) return
       setFields(res, whole)
       setFields(res, how.additions({ ...head, fields: whole }))
@@ -161,6 +159,7 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
   const silence = (): void => {
     isSilent = true
+    Reflect.deleteProperty(res, 'headersSent')
     if (res.headersSent) return
     for (const name of res.getHeaderNames()) {
       if (baseline[name] === undefined) res.removeHeader(name)
@@ -181,6 +180,14 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
   }
 }
 
+/**
+ * Its head is held, and for the application it is on its way: whoever deals with errors would answer
+ * another time, and add that to the body which has begun.
+ */
+function pretendSent(res: ServerResponse): void {
+  Object.defineProperty(res, 'headersSent', { configurable: true, value: true })
+}
+
 function dropped(done: Done): boolean {
   if (done !== undefined) process.nextTick(done)
   return true
@@ -193,77 +200,5 @@ function bytesOf(chunk: unknown, encoding: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk
   throw new TypeError(
     `write: expected a text or bytes, got ${chunk === null ? 'null' : typeof chunk}`,
-  )
-}
-
-/** As `writeHead(status[, text][, fields])` says it, over what was set before. */
-export function headOf(res: ServerResponse, args: unknown[]): Head {
-  const [status, second, third] = args
-  const text = typeof second === 'string' ? second : undefined
-  const given = (text === undefined ? (third ?? second) : third) as
-    OutgoingHttpHeaders | unknown[] | undefined
-  const fields: Record<string, string | readonly string[]> = {}
-  const put = (name: string, value: unknown): void => {
-    if (value === undefined) return
-    fields[name.toLowerCase()] = Array.isArray(value)
-      ? value.map(String)
-      : String(value as string | number)
-  }
-  for (const name of res.getHeaderNames()) put(name, res.getHeader(name))
-  if (Array.isArray(given)) putList(given, fields, put)
-  else if (given !== undefined && given !== null) {
-    for (const [name, value] of Object.entries(given)) put(name, value)
-  }
-  // HTTP/2 has none, and warns of whoever looks.
-  const has = text === undefined && res.req.httpVersionMajor < 2 && res.statusMessage !== ''
-  const own = has ? res.statusMessage : text
-  return { status: Number(status), statusText: own, fields }
-}
-
-/** Flat (`[name, value, …]`) or in pairs; a name that comes again is another line of its field. */
-function putList(
-  given: unknown[],
-  fields: Record<string, string | readonly string[]>,
-  put: (name: string, value: unknown) => void,
-): void {
-  const pairs = Array.isArray(given[0])
-    ? (given as [string, unknown][])
-    : Array.from(
-        { length: given.length / 2 },
-        (_, n) => [String(given[2 * n]), given[2 * n + 1]] as const,
-      )
-  const seen = new Set<string>()
-  for (const [name, value] of pairs) {
-    const lower = name.toLowerCase()
-    const before = fields[lower]
-    put(name, seen.has(lower) && before !== undefined ? [before, value].flat() : value)
-    seen.add(lower)
-  }
-}
-
-export function without(fields: Fields, baseline: Baseline): Fields {
-  const own: Record<string, string | readonly string[] | undefined> = {}
-  for (const name in fields) {
-    const isTheirs = String(baseline[name]) === String(fields[name])
-    if (!isTheirs || deciding.test(name)) own[name] = fields[name]
-  }
-  return own
-}
-
-export function setFields(res: ServerResponse, fields: Fields): void {
-  for (const name in fields) {
-    const value = fields[name]
-    if (value !== undefined) res.setHeader(name, value as string | string[])
-  }
-}
-
-/** A body that is written at once has a length, unless its head says otherwise. */
-function mayHaveLength(res: ServerResponse): boolean {
-  const { statusCode } = res
-  if (statusCode < 200 || statusCode === 204 || statusCode === 304) return false
-  return (
-    !res.hasHeader('content-length') &&
-    !res.hasHeader('transfer-encoding') &&
-    !res.hasHeader('trailer')
   )
 }

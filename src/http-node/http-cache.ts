@@ -35,10 +35,12 @@ export class NodeCache implements Purges {
       const recording = own.owner === this ? own.recording : undefined
       return visit.lead({ recording, changes: undefined, additions: () => ({}) })
     }
+    // Read now: the visitor may have left by then.
+    const { remoteAddress } = req.socket
     const dispatch: Dispatch | undefined =
       run &&
       ((request, recording) => {
-        const exchange = askedByNobody(this, request, recording)
+        const exchange = askedByNobody({ owner: this, remoteAddress }, request, recording)
         try {
           run(exchange.req, exchange.res)
         } catch (error) {

@@ -19,9 +19,16 @@ export function recordingFor(
   return recordings.get(req)
 }
 
-/** With all that an application may ask of a connection, and nobody at its other end. */
+/**
+ * With all that an application may ask of a connection, and nobody at its other end. Its address is
+ * the visitor's for whom it is asked: an application may show more to those that are nearer to it.
+ */
 class Nowhere extends Socket {
-  override readonly remoteAddress = '127.0.0.1'
+  override readonly remoteAddress: string
+  constructor(remoteAddress = '0.0.0.0') {
+    super()
+    this.remoteAddress = remoteAddress
+  }
   override _read(): void {}
   override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
     done()
@@ -39,8 +46,12 @@ export interface Exchange {
   readonly res: ServerResponse
 }
 
-export function askedByNobody(owner: object, request: HttpRequest, recording: Recording): Exchange {
-  const socket = new Nowhere()
+export function askedByNobody(
+  { owner, remoteAddress }: { owner: object; remoteAddress: string | undefined },
+  request: HttpRequest,
+  recording: Recording,
+): Exchange {
+  const socket = new Nowhere(remoteAddress)
   if (request.isSecure) Object.assign(socket, { encrypted: true })
   const req = new IncomingMessage(socket)
   req.method = request.method

@@ -6,7 +6,8 @@ import { field, type Fields, type HttpRequest } from '../http/message.ts'
 import type { Leading, Visit } from '../http/response-cache.ts'
 import { asBuffer } from '../core/as-buffer.ts'
 import { mergedVary } from '../http/vary.ts'
-import { baselineOf, capture, setFields, type Captured } from './capture.ts'
+import { baselineOf, capture, type Captured } from './capture.ts'
+import { setFields } from './head.ts'
 
 export interface NodeVisit {
   readonly req: IncomingMessage
@@ -32,7 +33,15 @@ export function visitOf(of: NodeVisit): Visit {
       others = of.others?.()
       captured = capture(res, how, baselineOf(res, others))
       if (how.changes !== undefined) change(of, how.changes)
-      of.next()
+      try {
+        of.next()
+      } catch (error) {
+        how.recording?.abort('an error')
+        // Nobody's but the application's own, as if it were called by the server itself.
+        process.nextTick(() => {
+          throw error
+        })
+      }
     },
     answer: (answer) => {
       if (captured !== undefined) {
@@ -48,13 +57,27 @@ export function visitOf(of: NodeVisit): Visit {
 
 export function requestOf(req: IncomingMessage, url: string): HttpRequest {
   const socket = req.socket as TLSSocket
+  const fields = req.headers as Fields
   return {
     method: req.method ?? 'GET',
     url,
-    fields: req.headers as Fields,
+    fields: hasStreamedBody(req) ? { ...fields, 'transfer-encoding': 'chunked' } : fields,
     isSecure: socket.encrypted === true,
-    isIdentified: socket.authorized === true,
+    isIdentified: socket.authorized === true || hasRefusedCertificate(socket),
   }
+}
+
+/** HTTP/2 may say by its stream alone that a body follows. */
+function hasStreamedBody(
+  req: IncomingMessage & { stream?: { endAfterHeaders?: boolean } },
+): boolean {
+  return req.httpVersionMajor > 1 && req.stream?.endAfterHeaders === false
+}
+
+/** An application may let in whom nobody vouches for, and know him by his certificate. */
+function hasRefusedCertificate(socket: TLSSocket): boolean {
+  if ((socket.authorizationError ?? undefined) === undefined) return false
+  return Object.keys(socket.getPeerCertificate()).length > 0
 }
 
 type Changes = NonNullable<Leading['changes']>

@@ -84,8 +84,9 @@ export function addressOf(
   if (control !== undefined && noStore.test(field(fields, 'cache-control')!)) return 'request'
   let user: string | undefined
   try {
-    if (route.skip?.(request) === true) return 'bypass'
-    user = route.user?.(request)
+    // Whatever is true to its author: a text, or the promise of an asynchronous one.
+    if (route.skip?.(request)) return 'bypass'
+    user = nameOf(route.user?.(request))
   } catch (error) {
     // Without its word nobody knows whose the answer is.
     rules.tell('user', error)
@@ -106,6 +107,14 @@ export function addressOf(
     isPersonal: user !== undefined,
     tag: key.includes(' ') ? urlTag(host, url.key) : undefined,
   }
+}
+
+/** Empty is nobody. Throws where it names all visitors alike, as the promise of a name does. */
+function nameOf(given: unknown): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined
+  if (typeof given === 'string') return given
+  if (given instanceof Promise) given.catch(() => {})
+  throw new TypeError(`user: expected a text, or undefined for nobody, got ${typeof given}`)
 }
 
 /** All that is kept of one URL, whatever else is in its key. */

@@ -17,6 +17,8 @@ export interface Judging {
   readonly request: Fields
   /** The older answer, where one may still be renewed or cover a failure. */
   readonly previous: StoredResponse | undefined
+  /** The application was told its validators. */
+  readonly isAsked: boolean
   /** Nobody is there to be answered, and it comes without credentials: a refusal says nothing of the answer. */
   readonly isDetached: boolean
   readonly newFamily: () => string
@@ -38,7 +40,7 @@ export function judge(of: Judging, head: Head, now: number): Judgement {
   if (isFailure(status)) {
     return { type: 'failed', isCovered: previous !== undefined && now < previous.coversUntil }
   }
-  if (status === 304 && previous !== undefined) {
+  if (status === 304 && previous !== undefined && of.isAsked) {
     // RFC 9111, 4.3.4: one that names another answer renews nothing.
     return isAbout(head, previous) ? { type: 'renewed' } : { type: 'failed', isCovered: true }
   }
@@ -138,14 +140,18 @@ export function renewed(
   return made(of, recording, again, previous.body, now)
 }
 
-/** A body in a content coding is for those who accept it, whether its head says so or not. */
+/**
+ * A body in a content coding is for those who accept it, and one that lets a site read it is for that
+ * site, whether its head says so or not.
+ */
 function variesBy(fields: Fields): readonly string[] {
   const named = varies(fields)
   if (named === '*') throw new TypeError('vary: an answer that varies by everything is not kept')
-  const coding = fields['content-encoding']
-  const isCoded = coding !== undefined && coding !== 'identity'
-  if (!isCoded || named.includes('accept-encoding')) return named
-  return [...named, 'accept-encoding'].toSorted()
+  const { 'content-encoding': coding, 'access-control-allow-origin': site } = fields
+  const all = new Set(named)
+  if (coding !== undefined && coding !== 'identity') all.add('accept-encoding')
+  if (site !== undefined && site !== '*') all.add('origin')
+  return all.size === named.length ? named : [...all].toSorted()
 }
 
 function dated(fields: Fields, at: number): Fields {

@@ -39,13 +39,13 @@ export class Purging {
     const { method } = request
     if (method === 'OPTIONS' || method === 'TRACE' || head.status < 200 || head.status > 399) return
     const { host = '' } = request.fields
-    const own = [
-      request.url,
-      field(head.fields, 'location'),
-      field(head.fields, 'content-location'),
-    ]
-    for (const target of own) {
-      const url = target === undefined ? undefined : sameOrigin(target, String(host), request)
+    const { location, 'content-location': content } = head.fields
+    const targets = [String(location ?? ''), String(content ?? '')].filter(Boolean)
+    // Its own as it came, as a GET of it does; an absolute one has its path to be found.
+    const isPath = request.url.startsWith('/')
+    const own = isPath ? request.url : sameOrigin(request.url, String(host), request)
+    const others = targets.map((target) => sameOrigin(target, String(host), request))
+    for (const url of new Set([own, ...others])) {
       if (url !== undefined) void this.#byAddress(request, route, url).catch(() => {})
     }
   }
@@ -138,7 +138,8 @@ function digest(text: string): Buffer {
 function sameOrigin(target: string, host: string, request: HttpRequest): string | undefined {
   const base = `${request.isSecure ? 'https' : 'http'}://${host === '' ? 'localhost' : host}`
   try {
-    const from = new URL(request.url, base)
+    // Two slashes at its start name no host here.
+    const from = new URL(request.url.startsWith('/') ? base + request.url : request.url)
     const to = new URL(target, from)
     return to.host === from.host ? to.pathname + to.search : undefined
   } catch {

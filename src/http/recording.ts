@@ -91,7 +91,7 @@ export class Recording {
     switch (judgement.type) {
       case 'keep':
         this.#stopTimer = this.#init.clock.after(this.#init.bodyTimeoutMs, () =>
-          this.#pass('slow-body'),
+          this.pass('slow-body'),
         )
         break
       case 'renewed':
@@ -112,7 +112,7 @@ export class Recording {
   write(chunk: Uint8Array): void {
     if (this.#isOver && (!this.#isHeld || this.onRelease === undefined)) return
     this.#bytes += chunk.byteLength
-    if (this.#bytes > this.#init.maxBodyBytes) return this.#pass('too-long')
+    if (this.#bytes > this.#init.maxBodyBytes) return this.pass('too-long')
     // The application may use its buffer again as soon as it was told that it is written.
     this.#chunks.push(Buffer.from(chunk))
   }
@@ -127,6 +127,12 @@ export class Recording {
     }
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     this.#settle({ type: 'kept', head, body })
+  }
+
+  /** It is its visitor's own after all. */
+  pass(why: string): void {
+    this.#settle({ type: 'pass', why })
+    this.release()
   }
 
   abort(why: string): void {
@@ -145,11 +151,6 @@ export class Recording {
   detach(): void {
     this.#isHeld = true
     this.onRelease = undefined
-  }
-
-  #pass(why: string): void {
-    this.#settle({ type: 'pass', why })
-    this.release()
   }
 
   #settle(outcome: Outcome): void {

@@ -6,8 +6,8 @@
  */
 
 /**
- * `credential`: it names a visitor. `keyed`: many frameworks build links and redirects of it, so it is
- * part of the key. `override`: the application may answer for another method or another URL.
+ * `credential`: it names a visitor. `keyed`: many frameworks build links and redirects of it, or choose
+ * by it between routes, or a part and the whole page, and say so in no `Vary`; so it is part of the key. `override`: the application may answer for another method or another URL.
  * `precondition`: the answer depends on a state that only the application knows.
  */
 export type Role = 'credential' | 'keyed' | 'override' | 'precondition' | 'cookie' | 'body'
@@ -69,6 +69,15 @@ const roles: Readonly<Record<Role, readonly string[]>> = {
     'x-host',
     'x-original-host',
     'front-end-https',
+    'accept-version',
+    'x-api-version',
+    'x-requested-with',
+    'x-pjax',
+    'hx-request',
+    'turbo-frame',
+    'x-inertia',
+    'rsc',
+    'x-nextjs-data',
   ],
   override: [
     'x-http-method-override',

@@ -210,6 +210,7 @@ export class ResponseCache {
           route,
           request: address.fields,
           previous: undefined,
+          isAsked: false,
           isDetached: false,
           newFamily: newId,
         }
@@ -275,9 +276,9 @@ export class ResponseCache {
   }
 }
 
-/** What is learnt from a head alone says nothing of a body that was too long, or too slow. */
+/** What is learnt from a head alone says nothing of what comes after it: a body that was too long, or too slow. */
 function isLasting(why: string): boolean {
-  return why !== 'too-long' && why !== 'slow-body'
+  return why !== 'too-long' && why !== 'slow-body' && why !== 'late-cookie'
 }
 
 function variantKey(ask: Ask, kept: { vary: readonly string[]; family: string }): string {

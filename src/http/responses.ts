@@ -8,6 +8,7 @@ import { Recording } from './recording.ts'
 import type { Roles } from './request-fields.ts'
 import type { HttpRules, RouteRules } from './rules.ts'
 import { SourceFailed } from './source-failed.ts'
+import { selectionOf } from './vary.ts'
 
 /** In place of an answer: its visitors go to the application side by side (hit-for-miss). */
 export interface Pass {
@@ -94,12 +95,15 @@ async function load(ask: Ask, ctx: LoadContext<Kept>): Promise<Kept> {
   if (!byVisitor && dispatch === undefined) {
     throw new SourceFailed('nobody', 'nobody is there to ask the application')
   }
-  const shown = byVisitor ? shownTo(ask, previous) : askedForNobody(ask, previous)
+  const known =
+    previous !== undefined && (!byVisitor || isFor(ask, previous)) ? previous : undefined
+  const shown = byVisitor ? shownTo(ask, known) : askedForNobody(ask, previous)
   const judging: Judging = {
     rules,
     route,
     request: byVisitor ? ask.address.fields : (shown.fields as Fields),
     previous,
+    isAsked: known !== undefined,
     isDetached: !byVisitor,
     newFamily: ask.newFamily,
   }
@@ -143,6 +147,11 @@ async function load(ask: Ask, ctx: LoadContext<Kept>): Promise<Kept> {
     case 'aborted':
       throw new SourceFailed('aborted', `the answer broke off (${outcome.why})`)
   }
+}
+
+/** RFC 9111, 4.3.1: nobody is asked for by the validators of another variant. */
+function isFor({ address }: Ask, { vary, selection }: StoredResponse): boolean {
+  return selectionOf(vary, address.fields) === selection
 }
 
 /** What is led to the application as another request than it came. */

@@ -2,7 +2,7 @@
  * An answer of the origin on its way to the client, as undici tells of it: written piece by piece, as
  * fast as the client reads. One that breaks in its middle breaks for the client too.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { NoConnection } from './failure.ts'
 import { passedOn } from './fields.ts'
@@ -102,7 +102,9 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
   /** A HEAD that the cache asks as a GET, and whose head is out: nobody waits for the body. */
   get #isAnswered(): boolean {
     const { isHead, req } = this.#exchange
-    return isHead && req.method !== 'HEAD' && this.#res.headersSent
+    if (!isHead || req.method === 'HEAD') return false
+    // Past what the cache has it say while the head is held: then the body is waited for.
+    return Reflect.get(ServerResponse.prototype, 'headersSent', this.#res)
   }
 
   #finish(): void {
