@@ -1,7 +1,9 @@
 // Faults that were found by attacking the proxy from outside, each with what is right.
 
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
+import { proxyProcess } from '../support/proxy-process.ts'
 import { bodyOf, proxyRig } from '../support/proxy-rig.ts'
 import { ask, connection, get } from '../support/raw-http.ts'
 
@@ -61,6 +63,34 @@ it('no spelling of a field that a gateway interface takes for `X-Forwarded-Host`
   )
   expect(Object.keys(seen[0]!.headers).filter((name) => name.includes('_'))).toEqual([])
 })
+
+it('a signal to all processes of a group, as systemd and a terminal send it, lets what runs end', async () => {
+  let answer = (): void => {}
+  const { url, seen } = await rig.origin((_, res) => void (answer = () => res.end('whole')))
+  const proxy = await proxyProcess(['--origin', url, '--workers', '2'])
+  rig.also(() => proxy.end('SIGKILL'))
+  const health = await ask(proxy.adminPort, get('/healthz', 'Connection: close'))
+  const { pids } = JSON.parse(health.body.toString()) as { pids: number[] }
+  const asked = ask(proxy.port, get('/', 'Connection: close'))
+  await expect.poll(() => seen.length).toBe(1)
+  for (const pid of pids) process.kill(pid, 'SIGTERM')
+  // They have heard it when nobody listens any more.
+  await expect.poll(() => refused(proxy.port)).toBe(true)
+  const ended = proxy.end()
+  await expect.poll(() => proxy.stderr()).toContain('stopping')
+  setTimeout(answer, 200)
+  expect(await asked).toMatchObject({ status: 200, whole: true })
+  expect(await ended).toBe(0)
+})
+
+function refused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(false)
+    }).once('error', () => resolve(true))
+  })
+}
 
 it('T135 who says who he is by a field with `_`, as `api_key`, is answered past the cache', async () => {
   const { url } = await rig.origin((req, res) => void res.end(String(req.headers['api_key'])))
