@@ -12,9 +12,8 @@ afterEach(() => rig.end())
 
 it('a body goes on though the client has offered another protocol, as Java’s does with each request', async () => {
   const bodies: string[] = []
-  const { url } = await rig.origin(async (req, res) => {
-    bodies.push((await bodyOf(req)).toString())
-    res.end('ok')
+  const { url } = await rig.origin((req, res) => {
+    void bodyOf(req).then((body) => res.end(String(bodies.push(body.toString()))))
   })
   const { port } = await rig.proxy(url)
   for (const [lines, body] of [
