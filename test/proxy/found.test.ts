@@ -91,6 +91,17 @@ function refused(port: number): Promise<boolean> {
   })
 }
 
+it.each([
+  ['hosts', 'https://www.shop.com'],
+  ['hosts', 'shop.com/a'],
+  ['vary', 'a b'],
+  ['credentials', 'x-key: 1'],
+])('%s that can name nothing are refused: %s', async (name, text) => {
+  await expect(rig.proxy('http://127.0.0.1:1', { [name]: `fine,${text}` })).rejects.toThrow(
+    new RegExp(`^--${name}: expected names .*got "${text}"$`),
+  )
+})
+
 it('T135 who says who he is by a field with `_`, as `api_key`, is answered past the cache', async () => {
   const { url } = await rig.origin((req, res) => void res.end(String(req.headers['api_key'])))
   const { port } = await rig.proxy(url)
