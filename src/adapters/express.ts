@@ -7,6 +7,7 @@ import { NodeCache } from '../http-node/http-cache.ts'
 import type { HttpCacheOptions } from '../http/option-types.ts'
 import type { Purges } from '../http/purges.ts'
 import { show } from './express-requests.ts'
+import { isHandshake } from './handshake.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -29,6 +30,7 @@ export interface ExpressHttpCache extends Purges {
 export function httpCache(options: HttpCacheOptions): ExpressHttpCache {
   const node = new NodeCache(options)
   const handle = (req: Request, res: ServerResponse, next: () => void): void => {
+    if (isHandshake(req)) return next()
     const { originalUrl: url } = req
     const root = rootOf(req.app)
     const onUrl = (shown: string): void => show(req, url, shown)

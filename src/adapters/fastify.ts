@@ -10,6 +10,7 @@ import type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.t
 import type { Purges } from '../http/purges.ts'
 import { resolveRoute, type RouteRules } from '../http/rules.ts'
 import { answerAsGet, isAnsweredAsGet, show, type Configured } from './fastify-requests.ts'
+import { isHandshake } from './handshake.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -83,6 +84,7 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     const { raw: req } = request
     // Over HTTP/2 requests and responses are other objects, which cannot be shown differently.
     if (!isOurs(request.server) || req.httpVersionMajor !== 1) return next()
+    if (isHandshake(req)) return next()
     const { config } = request.routeOptions as { config: Configured }
     const rules = rulesFor(config)
     if (rules === 'past') return next()

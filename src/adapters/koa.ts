@@ -8,6 +8,7 @@ import type { App, Context, Next } from '../http-koa/context.ts'
 import { NodeCache } from '../http-node/http-cache.ts'
 import type { HttpCacheOptions } from '../http/option-types.ts'
 import type { Purges } from '../http/purges.ts'
+import { isHandshake } from './handshake.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -25,6 +26,10 @@ const callbacks = new WeakMap<App, ReturnType<App['callback']>>()
 export function httpCache(options: HttpCacheOptions): KoaHttpCache {
   const node = new NodeCache(options)
   const handle = async (ctx: Context, next: Next): Promise<void> => {
+    if (isHandshake(ctx.req)) {
+      await next()
+      return
+    }
     const visit = visitOf(ctx, next)
     const run = (again: IncomingMessage, nowhere: ServerResponse): void => {
       callbackOf(ctx.app)(again, nowhere)

@@ -47,6 +47,8 @@ export class FetchCache implements Purges {
       else copied(response.body, recording, 'none')
       return made(null, headOf(response))
     }
+    // Each WebSocket needs its own run: an answer to another client opens none.
+    if (/^websocket$/i.test(request.headers.get('upgrade') ?? '')) return passage.next(request)
     return new Promise((resolve, reject) => {
       let led: Led | 'answered' | undefined
       this.#responses.handle(

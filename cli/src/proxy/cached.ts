@@ -12,6 +12,9 @@ export interface CachedHow {
   forward(exchange: Exchange): void
 }
 
+/** Says who asks, where CGI and what is built on it take `_` for `-`: `api_key`, `X_User_Id`. */
+const underscored = /^(?=.*_).*(?:auth|cert|identity|key|principal|session|token|user)/
+
 export function cachedBy({ cache, settings, via, forward }: CachedHow): HttpCache {
   const { hosts, cache: rules } = settings
   const isAny = rules.ignoreCookies.includes('*')
@@ -25,6 +28,7 @@ export function cachedBy({ cache, settings, via, forward }: CachedHow): HttpCach
     ignoreCookies: isAny ? true : rules.ignoreCookies,
     vary: rules.vary,
     credentials: rules.credentials,
+    skip: ({ fields }) => Object.keys(fields).some((name) => underscored.test(name)),
     uncacheableFor: rules.uncacheableForMs,
     maxBodySize: rules.maxBytes,
     cacheStatus: rules.statusName,

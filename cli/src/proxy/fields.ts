@@ -14,8 +14,18 @@ const ofConnection = new Set([
   'upgrade',
 ])
 
-/** To name them would take a message apart: `Connection: Host`. */
-const never = new Set(['host', 'content-length', 'via'])
+/** To name them would take a message apart, or what keeps an answer from others: `Connection: Cache-Control`. */
+const never = new Set([
+  'host',
+  'content-length',
+  'via',
+  'cache-control',
+  'cdn-cache-control',
+  'breakwater-cache-control',
+  'expires',
+  'set-cookie',
+  'vary',
+])
 
 export function isOfConnection(name: string): boolean {
   return ofConnection.has(name)

@@ -35,8 +35,10 @@ export function addForwarded(req: IncomingMessage, rules: ForwardedRules): void 
   const from = addressOf(req)
   const isTrusted = trusts(rules.trusted, from)
   for (const name of Object.keys(headers)) {
-    if (!name.startsWith('x-forwarded-') && !overriding.has(name)) continue
-    if (!isTrusted) delete headers[name]
+    // CGI and what is built on it (WSGI, PHP, Rack) take one for the other; no proxy sends `_`.
+    const read = name.replaceAll('_', '-')
+    if (!read.startsWith('x-forwarded-') && !overriding.has(read)) continue
+    if (!isTrusted || read !== name) delete headers[name]
   }
   headers.forwarded = isTrusted ? chainOf(headers.forwarded, from) : undefined
   if (headers.forwarded === undefined) delete headers.forwarded

@@ -37,6 +37,7 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
   #started = false
   #hasWritten = false
   #isOver = false
+  #hints = 0
   readonly #late: NodeJS.Timeout
   readonly #left = (): void => this.#leave()
   readonly #drained = (): void => this.#controller?.resume()
@@ -59,7 +60,12 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Controller, status: number, _: unknown, reason?: string): void {
     if (this.#isOver) return
     const raw = (controller.rawHeaders ?? []) as readonly (Buffer | string)[]
-    if (status < 200) return this.#inform(status, raw)
+    if (status < 200) {
+      if (++this.#hints <= mostHints) return this.#inform(status, raw)
+      this.#fail(new Error('hints without end'))
+      controller.abort(new Error('hints without end'))
+      return
+    }
     try {
       this.#writeHead(status, reason, passedOn(raw))
       this.#started = true
@@ -168,6 +174,9 @@ export class OriginAnswer implements Dispatcher.DispatchHandler {
     }
   }
 }
+
+/** Each is a sign of life: without a bound an origin could send them for ever. */
+const mostHints = 100
 
 function withoutOrigin(location: string, origin: string): string {
   const rest = location.slice(origin.length)

@@ -16,6 +16,7 @@ import { openOrigin } from './forward.ts'
 import { takeIn, type IntakeRules } from './intake.ts'
 import { listen } from './listen.ts'
 import { openCache, type OpenCache } from './open-cache.ts'
+import { takeAsPlain } from './plain-request.ts'
 import { reply } from './reply.ts'
 import { limitsOf } from './server-limits.ts'
 import type { ProxySettings } from './settings.ts'
@@ -85,7 +86,7 @@ async function serve(
   })
   server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {})
-    if (!isTunnelled(req)) return answer(req, answerOn(req, socket))
+    if (!isTunnelled(req)) return takeAsPlain(server, req, { socket, head })
     const own = takeIn(req, rules)
     if (own !== undefined) return reply(answerOn(req, socket), own)
     tunnels.open(req, socket, head)

@@ -64,6 +64,11 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
     sources.map((source) => source.get(name)).find((said) => said !== undefined) ?? preset(name)
   const of = (name: Name): Said => may(name) ?? missing(name)
   const list = (name: Name): string[] => listIn(may(name) ?? { text: '', as: name })
+  const eachOf = (name: Name, fits: RegExp, what: string): string[] =>
+    list(name).map((text) => {
+      if (fits.test(text)) return text.toLowerCase()
+      throw expected(may(name)!.as, what, text)
+    })
   const ms = (name: Name, least: 0 | 1 = 1): number => durationIn(of(name), least)
   const flag = (name: Name): boolean => flagIn(may(name) ?? { text: 'false', as: name })
   const url = originIn(of('origin'))
@@ -78,7 +83,7 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
     },
     port: countIn(of('port'), 0, 65_535),
     host: may('host')?.text,
-    hosts: list('hosts').map((host) => host.toLowerCase()),
+    hosts: eachOf('hosts', isHost, 'names such as www.shop.com,shop.com:8080'),
     trusted: trustedIn(may('trustProxy')),
     maxHeaderBytes: sizeIn(of('maxHeader'), 1_024),
     maxBodyBytes: sizeIn(of('maxBody'), 0),
@@ -91,9 +96,9 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
       statuses: statusesIn(may('statuses')),
       ignoreQuery: list('ignoreQuery'),
       ignoreCookies: list('ignoreCookies'),
-      vary: list('vary').map((name) => name.toLowerCase()),
+      vary: eachOf('vary', isFieldName, fieldNames),
       limit: limitIn(of('limit')),
-      credentials: list('credentials'),
+      credentials: eachOf('credentials', isFieldName, fieldNames),
       uncacheableForMs: ms('uncacheableFor'),
       maxBytes: sizeIn(of('maxCached'), 0),
       memoryBytes: sizeIn(of('memory'), 2 ** 20),
@@ -113,6 +118,11 @@ export function proxySettings(sources: readonly Sources[]): ProxySettings {
     namespace: namespaceIn(may('namespace'), url),
   }
 }
+
+/** As they stand in a request: a URL would be the name of nothing, and all would go past the cache. */
+const isHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+const isFieldName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
+const fieldNames = 'names of request fields such as accept-language'
 
 function preset(name: Name): Said | undefined {
   const found = (proxyOptions as readonly ProxyOption[]).find((one) => one.name === name)

@@ -28,9 +28,17 @@ export function answerOn(req: IncomingMessage, socket: Duplex): ServerResponse {
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(socket as never)
-  res.once('finish', () => socket.end())
+  res.once('finish', () => {
+    socket.end()
+    // Nobody reads it any more, and no limit of the server is for it.
+    const late = setTimeout(() => socket.destroy(), hangUpMs)
+    socket.once('close', () => clearTimeout(late)).resume()
+  })
   return res
 }
+
+/** For the client to end his side, once he has been answered. */
+const hangUpMs = 1_000
 
 export function openTunnels(settings: ProxySettings, via: string, told: Told): Tunnels {
   const sockets = new Set<Duplex>()

@@ -9,7 +9,7 @@ import { Failure } from '../ending.ts'
 import { startAdmin } from './admin-server.ts'
 import { readyLine } from './run.ts'
 import type { ProxySettings } from './settings.ts'
-import { stopAsked } from './stop-asked.ts'
+import { stopAsked, stopWord } from './stop-asked.ts'
 
 /** Between a death and the next start, so that one who cannot live does not keep the machine busy. */
 const pauseMs = 1_000
@@ -69,7 +69,9 @@ export async function runWorkers(
 
   async function ended(worker: Worker): Promise<void> {
     const exit = once(worker, 'exit')
-    worker.process.kill('SIGTERM')
+    // One that has not begun may not hear a word.
+    if (listening.has(worker)) worker.send(stopWord, () => {})
+    else worker.process.kill('SIGTERM')
     // Its own bounds are shorter: grace, then the cache.
     const late = setTimeout(() => worker.process.kill('SIGKILL'), 2 * settings.graceMs + 5_000)
     await exit
