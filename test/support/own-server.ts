@@ -7,6 +7,9 @@ import { afterAll, beforeAll } from 'vitest'
 export interface OwnServer {
   readonly port: number
   readonly admin: Redis
+  /** It answers nobody until it is thawed. */
+  freeze(): void
+  thaw(): void
 }
 
 /** There from the first test on. */
@@ -28,5 +31,7 @@ export function ownServer(): OwnServer {
     get admin() {
       return admin
     },
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
   }
 }
