@@ -17,7 +17,7 @@ import { answerFrom, varyField, type Answer } from './answer.ts'
 import { parseCacheControl } from './cache-control.ts'
 import { appended, cacheStatus, type CacheStatus, type Forwarded } from './cache-status.ts'
 import { judge } from './judge.ts'
-import { field, type Fields, type Head, type HttpRequest } from './message.ts'
+import { field, type Fields, type Head, type HttpRequest, type StoredResponse } from './message.ts'
 import { Purging } from './purging.ts'
 import type { Recording } from './recording.ts'
 import { rolesOf, type Roles } from './request-fields.ts'
@@ -128,10 +128,7 @@ export class ResponseCache {
         continue
       }
       led?.detach()
-      const wasThere = led === undefined && kept.storedAt < now
-      const status = wasThere
-        ? this.#hit(kept.freshUntil, now)
-        : this.#status?.fwd('miss', led === undefined ? { collapsed: true } : { stored: true })
+      const status = this.#statusOf(kept, now, led !== undefined)
       return visit.answer(
         answerFrom(visit.request, kept, {
           vary: ask.route.vary,
@@ -237,6 +234,14 @@ export class ResponseCache {
       default:
         return this.#past(visit, ask.route, 'miss')
     }
+  }
+
+  /** Of what was there before `now`, or has been loaded since: by this visitor, or another. */
+  #statusOf(kept: StoredResponse, now: number, isLed: boolean): string | undefined {
+    const wasThere = kept.storedAt < now
+    // It was asked in vain, and what is stale covers that.
+    if (wasThere) return isLed ? this.#status?.fwd('stale') : this.#hit(kept.freshUntil, now)
+    return this.#status?.fwd('miss', isLed ? { stored: true } : { collapsed: true })
   }
 
   #hit(freshUntil: number, now: number): string | undefined {
