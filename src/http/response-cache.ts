@@ -49,6 +49,8 @@ export interface Leading {
   readonly changes: Changes | undefined
   /** Fields that are set on the answer on its way to the visitor. Called with its head, once. */
   additions(head: Head): Fields
+  /** Called at the end of an answer whose head had gone out before. */
+  ended?: (() => void) | undefined
 }
 
 const mostVariants = 3
@@ -185,12 +187,18 @@ export class ResponseCache {
   /** Past the cache: nothing is kept of it, and a change that succeeds makes old what is kept (4.4). */
   #past(visit: Visit, route: RouteRules, reason: Forwarded): void {
     const { request } = visit
+    let shown: Head | undefined
     visit.lead({
       recording: undefined,
       changes: undefined,
       additions: (head) => {
+        shown = head
         if (reason === 'method') this.purging.afterChange(request, route, head)
         return this.#additions(route, head, reason)
+      },
+      // A change may be made behind its head, and be read in between as it was.
+      ended: () => {
+        if (reason === 'method' && shown) this.purging.afterChange(request, route, shown)
       },
     })
   }

@@ -443,6 +443,28 @@ it('over HTTP/2 visitors are answered, and one who sends a body past the cache',
   expect(runs).toBe(2)
 }, 5_000)
 
+it('a change that is made behind the head of its answer takes back what was read in between', async () => {
+  const app = express()
+  app.use(cached())
+  let now = 'old'
+  let end: (() => void) | undefined
+  app.get('/', (_req, res) => void res.send(now))
+  app.post('/', (_req, res) => {
+    res.write('working')
+    end = () => {
+      now = 'new'
+      res.end()
+    }
+  })
+  const port = await listen(app)
+  const posted = ask(port, '/', { method: 'POST' })
+  await expect.poll(() => end).toBeDefined()
+  expect(await text(port, '/')).toBe('old')
+  end!()
+  await posted
+  await expect.poll(() => text(port, '/')).toBe('new')
+})
+
 it.each(['once more', 'under a path'])(
   'a cache that stands there twice answers: %s',
   async (where) => {
