@@ -14,7 +14,7 @@ import type { Leading, Visit } from '../http/response-cache.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, type Captured } from '../http-node/capture.ts'
 import { headOf } from '../http-node/head.ts'
-import { change, replaceHeaders, requestOf, send } from '../http-node/visit.ts'
+import { change, hasLeft, replaceHeaders, requestOf, send } from '../http-node/visit.ts'
 import { contentOf, type Content } from './content.ts'
 import { isBodiless, type Context, type Next } from './context.ts'
 import { copied } from './copied-stream.ts'
@@ -41,6 +41,10 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
 
   const lead = async (how: Leading): Promise<void> => {
     const { recording } = how
+    if (res.destroyed && recording !== undefined) {
+      recording.abort(hasLeft)
+      return resolve()
+    }
     const baseline = baselineOf(res)
     captured = capture(res, how, baseline)
     const restore = shown(ctx, how)

@@ -119,9 +119,11 @@ export function capture(res: ServerResponse, how: Leading, baseline: Baseline): 
       dropped(told)
       return res
     }
+    const wasHeaded = isHeaded
     ensureHead(isEnded ? undefined : (bytes?.byteLength ?? 0))
     if (isEnded) return res
     isEnded = true
+    if (wasHeaded) how.ended?.()
     if (bytes !== undefined) recording?.write(bytes)
     if (recording?.isHeld === true) {
       recording.end()

@@ -23,6 +23,8 @@ export interface NodeVisit {
   onAnswer?: ((send: () => void) => void) | undefined
 }
 
+export const hasLeft = 'the visitor left'
+
 export function visitOf(of: NodeVisit): Visit {
   const { req, res } = of
   let captured: Captured | undefined
@@ -30,6 +32,8 @@ export function visitOf(of: NodeVisit): Visit {
   return {
     request: requestOf(req, of.url),
     lead: (how) => {
+      // He may have had to wait for his turn: what is written to him now tells of no end.
+      if (res.destroyed && how.recording !== undefined) return how.recording.abort(hasLeft)
       others = of.others?.()
       captured = capture(res, how, baselineOf(res, others))
       if (how.changes !== undefined) change(of, how.changes)

@@ -141,8 +141,8 @@ interface CanonicalUrl {
 }
 
 /**
- * By name, and in their order among equal names: `?x=1&x=2` is not `?x=2&x=1`. Names are compared as
- * they came, undecoded: two spellings of one are two keys, which costs a load, and never an answer.
+ * By name, and in their order among equal names: `?x=1&x=2` is not `?x=2&x=1`. Nor are those of one
+ * name in two spellings, or parts of it to some parsers (`x`, `%78`, `x[y]`, `x.y`), put in another order.
  */
 export function canonicalUrl(url: string, rules: QueryRules): CanonicalUrl {
   const at = url.indexOf('?')
@@ -159,12 +159,17 @@ export function canonicalUrl(url: string, rules: QueryRules): CanonicalUrl {
   }
   if (parts.length === 0) return { key: shown, shown }
   if (rules.sorts && parts.length > 1) {
-    const named = parts.map((part) => ({ name: part.split('=', 1)[0]!, part }))
+    const named = parts.map((part) => ({ name: baseName(part), part }))
     parts = named
       .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
       .map(({ part }) => part)
   }
   return { key: `${url.slice(0, at)}?${parts.join('&')}`, shown }
+}
+
+function baseName(part: string): string {
+  const name = part.split('=', 1)[0]!
+  return (/[%+]/.test(name) ? decoded(name) : name).split(/[[.]/, 1)[0]!
 }
 
 function decoded(name: string): string {

@@ -17,7 +17,7 @@ import { answerFrom, varyField, type Answer } from './answer.ts'
 import { parseCacheControl } from './cache-control.ts'
 import { appended, cacheStatus, type CacheStatus, type Forwarded } from './cache-status.ts'
 import { judge } from './judge.ts'
-import { field, type Fields, type Head, type HttpRequest } from './message.ts'
+import { field, type Fields, type Head, type HttpRequest, type StoredResponse } from './message.ts'
 import { Purging } from './purging.ts'
 import type { Recording } from './recording.ts'
 import { rolesOf, type Roles } from './request-fields.ts'
@@ -49,6 +49,8 @@ export interface Leading {
   readonly changes: Changes | undefined
   /** Fields that are set on the answer on its way to the visitor. Called with its head, once. */
   additions(head: Head): Fields
+  /** Called at the end of an answer whose head had gone out before. */
+  ended?: (() => void) | undefined
 }
 
 const mostVariants = 3
@@ -128,10 +130,7 @@ export class ResponseCache {
         continue
       }
       led?.detach()
-      const wasThere = led === undefined && kept.storedAt < now
-      const status = wasThere
-        ? this.#hit(kept.freshUntil, now)
-        : this.#status?.fwd('miss', led === undefined ? { collapsed: true } : { stored: true })
+      const status = this.#statusOf(kept, now, led !== undefined)
       return visit.answer(
         answerFrom(visit.request, kept, {
           vary: ask.route.vary,
@@ -188,12 +187,18 @@ export class ResponseCache {
   /** Past the cache: nothing is kept of it, and a change that succeeds makes old what is kept (4.4). */
   #past(visit: Visit, route: RouteRules, reason: Forwarded): void {
     const { request } = visit
+    let shown: Head | undefined
     visit.lead({
       recording: undefined,
       changes: undefined,
       additions: (head) => {
+        shown = head
         if (reason === 'method') this.purging.afterChange(request, route, head)
         return this.#additions(route, head, reason)
+      },
+      // A change may be made behind its head, and be read in between as it was.
+      ended: () => {
+        if (reason === 'method' && shown) this.purging.afterChange(request, route, shown)
       },
     })
   }
@@ -237,6 +242,14 @@ export class ResponseCache {
       default:
         return this.#past(visit, ask.route, 'miss')
     }
+  }
+
+  /** Of what was there before `now`, or has been loaded since: by this visitor, or another. */
+  #statusOf(kept: StoredResponse, now: number, isLed: boolean): string | undefined {
+    const wasThere = kept.storedAt < now
+    // It was asked in vain, and what is stale covers that.
+    if (wasThere) return isLed ? this.#status?.fwd('stale') : this.#hit(kept.freshUntil, now)
+    return this.#status?.fwd('miss', isLed ? { stored: true } : { collapsed: true })
   }
 
   #hit(freshUntil: number, now: number): string | undefined {

@@ -6,6 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer, get } from 'node:https'
 import { connect, type AddressInfo } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
 import { text as streamText } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
@@ -63,6 +64,10 @@ function hono(app: { fetch(request: Request): Response | Promise<Response> }): P
 
 async function text(port: number, path: string, options: RawOptions = {}): Promise<string> {
   return (await ask(port, path, options)).body.toString()
+}
+
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
 }
 
 async function certificate(): Promise<{ key: string; cert: string }> {
@@ -203,6 +208,34 @@ it('T147 Express 4: what is not ignored of a nested query stays', async () => {
   expect(await text(port, '/?filter[a]=1&utm_source=x')).toBe('{"filter":{"a":"1"}}')
 })
 
+it.each([
+  ['?a=1&%61=2', '?%61=2&a=1'],
+  ['?a[b]=1&a=2', '?a=2&a[b]=1'],
+  ['?a.b=1&a=2', '?a=2&a.b=1'],
+])('T147 %s is not %s, which parsers read differently', async (one, other) => {
+  const app = express()
+  app.use(cached())
+  app.get('/', (req, res) => void res.send(req.originalUrl))
+  const port = await listen(app)
+  expect([await text(port, `/${one}`), await text(port, `/${other}`)]).toEqual([
+    `/${one}`,
+    `/${other}`,
+  ])
+})
+
+it('what covers a failure is said to be stale', async () => {
+  const app = express()
+  app.use(cached({ ttl: '20ms', staleIfError: '60s', staleWhileRevalidate: 0 }))
+  let runs = 0
+  app.get('/', (_req, res) => void res.status(++runs === 1 ? 200 : 503).send(String(runs)))
+  const port = await listen(app)
+  await ask(port, '/')
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  const covered = await ask(port, '/')
+  expect(covered.body.toString()).toBe('1')
+  expect(covered.field('cache-status')).toBe('breakwater;fwd=stale')
+})
+
 it.each(['/a/../b', "/q?x='1'", '//elsewhere.test/page', '/a%2fb|c'])(
   'a change of %s takes back what is kept of it',
   async (path) => {
@@ -314,6 +347,30 @@ it('T153 Hono: of many who wait one leads when the first has left, and nobody el
   expect([left, runs]).toEqual([1, 2])
 })
 
+it('T153 who has left before his turn to lead keeps nobody waiting', async () => {
+  const app = express()
+  app.use(cached({ cache: newCache({ limit: { concurrency: 1, queue: '20s' } }) }))
+  let end = (): void => {}
+  app.get('/first', (_req, res) => void (end = () => res.send('first')))
+  app.get('/second', (_req, res) => void pipeline(Readable.from(['whole']), res, () => {}))
+  const server = createServer(app)
+  let arrived = 0
+  server.on('request', () => void arrived++)
+  const port = await listen(server)
+  const first = text(port, '/first')
+  await expect.poll(() => arrived).toBe(1)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /second HTTP/1.1\r\nHost: shop.test\r\n\r\n')
+  await expect.poll(() => arrived).toBe(2)
+  const second = text(port, '/second')
+  await expect.poll(() => arrived).toBe(3)
+  socket.destroy()
+  await expect.poll(() => connections(server)).toBe(2)
+  end()
+  expect(await first).toBe('first')
+  expect(await second).toBe('whole')
+}, 10_000)
+
 it('T153 Fetch: what is no answer, or was read before, keeps nobody waiting', async () => {
   const response = new Response('read before')
   await response.text()
@@ -386,6 +443,28 @@ it('over HTTP/2 visitors are answered, and one who sends a body past the cache',
   expect(runs).toBe(2)
 }, 5_000)
 
+it('a change that is made behind the head of its answer takes back what was read in between', async () => {
+  const app = express()
+  app.use(cached())
+  let now = 'old'
+  let end: (() => void) | undefined
+  app.get('/', (_req, res) => void res.send(now))
+  app.post('/', (_req, res) => {
+    res.write('working')
+    end = () => {
+      now = 'new'
+      res.end()
+    }
+  })
+  const port = await listen(app)
+  const posted = ask(port, '/', { method: 'POST' })
+  await expect.poll(() => end).toBeDefined()
+  expect(await text(port, '/')).toBe('old')
+  end!()
+  await posted
+  await expect.poll(() => text(port, '/')).toBe('new')
+})
+
 it.each(['once more', 'under a path'])(
   'a cache that stands there twice answers: %s',
   async (where) => {
@@ -405,7 +484,7 @@ it('a visitor’s run of the application is in his own asynchronous context', as
   const visitor = new AsyncLocalStorage<string>()
   const app = express()
   app.use((req, _res, next) => visitor.run(req.url, next))
-  app.use(cached({ cache: newCache({ limit: { concurrency: 1, queue: 50 } }) }))
+  app.use(cached({ cache: newCache({ limit: { concurrency: 1, queue: '20s' } }) }))
   const seen: string[] = []
   app.get('/:id', (req, res) => {
     seen.push(`${req.url} ${visitor.getStore()}`)
