@@ -36,7 +36,6 @@ const linked = [
   'hono',
   'koa',
   '@types/koa',
-  'fastify',
   '@nestjs/common',
   '@nestjs/core',
 ]

@@ -82,6 +82,31 @@ it('a signal to all processes of a group, as systemd and a terminal send it, let
   expect(await ended).toBe(0)
 })
 
+it('a proxy whose log nobody reads any more goes on', async () => {
+  const { url } = await rig.origin((_, res) => void res.end('ok'))
+  const proxy = await proxyProcess(['--origin', url, '--access-log', '-'])
+  rig.also(() => proxy.end('SIGKILL'))
+  proxy.child.stdout!.destroy()
+  for (let n = 0; n < 3; n++) {
+    expect((await ask(proxy.port, get(`/${n}`, 'Connection: close'))).status).toBe(200)
+  }
+  await expect.poll(() => proxy.stderr()).toContain('access log: write EPIPE; none from here on')
+  expect((await ask(proxy.port, get('/', 'Connection: close'))).status).toBe(200)
+  expect(await proxy.end()).toBe(0)
+})
+
+it('a body in a transfer coding that nobody undoes is not passed on without its name', async () => {
+  const { url, seen } = await rig.origin((_, res) => void res.end('ok'))
+  const { port } = await rig.proxy(url)
+  const body = '2\r\nab\r\n0\r\n\r\n'
+  const answer = await ask(
+    port,
+    `POST / HTTP/1.1\r\nHost: site.test\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${body}`,
+  )
+  expect(answer.status).toBe(501)
+  expect(seen).toEqual([])
+})
+
 function refused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

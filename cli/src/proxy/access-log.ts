@@ -32,10 +32,15 @@ const mostWaiting = 8 * 2 ** 20
 export function openAccessLog(file: string, say: (text: string) => void): AccessLog {
   const isOut = file === '-'
   const to: Writable = isOut ? process.stdout : createWriteStream('', { fd: opened(file) })
-  if (!isOut) to.on('error', (error) => say(`access log: ${error.message}`))
+  let isGone = false
+  to.on('error', (error) => {
+    if (!isGone) say(`access log: ${error.message}; none from here on`)
+    isGone = true
+  })
   let lost = 0
   return {
     write: (line) => {
+      if (isGone) return
       if (to.destroyed || to.writableLength > mostWaiting) {
         lost += 1
         return

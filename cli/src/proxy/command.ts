@@ -24,6 +24,10 @@ export function addProxy(program: Command): void {
     .addHelpText('after', examples)
     .action(async (given: { config?: string }, own: Command) => {
       const settings = await settingsFrom(given.config, own)
+      // Unlike the other commands, it is not there for whoever reads what it says.
+      for (const out of [process.stdout, process.stderr]) {
+        out.removeAllListeners('error').on('error', () => {})
+      }
       if (settings.workers > 1 && cluster.isPrimary) {
         const { runWorkers } = await import('./workers.ts')
         return runWorkers(settings, say)

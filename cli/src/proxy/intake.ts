@@ -26,6 +26,7 @@ export function takeIn(req: IncomingMessage, rules: IntakeRules): Answer | undef
     if (name !== 'upgrade' && name !== 'transfer-encoding') delete headers[name]
   }
   if (hasHosts(req.rawHeaders)) return malformed
+  if (isCodedTwice(headers['transfer-encoding'])) return unknownCoding
   if (method === 'TRACE') return notAllowed
   if (req.url === '*') return method === 'OPTIONS' ? allowed : malformed
   if (!toOriginForm(req)) return malformed
@@ -47,6 +48,13 @@ export function viaOf(before: string | undefined, version: string, name: string)
 export const tooLong: Answer = {
   status: 413,
   text: 'This body is longer than is taken here.',
+  fields: { connection: 'close' },
+}
+
+/** RFC 9112, 6.1: passed on, the body would be in a coding that nothing says. */
+const unknownCoding: Answer = {
+  status: 501,
+  text: 'This transfer coding is not taken here.',
   fields: { connection: 'close' },
 }
 
@@ -78,6 +86,11 @@ function hasHosts(raw: readonly string[]): boolean {
     if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === 'host') hosts += 1
   }
   return hosts > 1
+}
+
+/** `gzip, chunked`; what does not end in chunks node:http refuses. */
+function isCodedTwice(coding: string | undefined): boolean {
+  return coding !== undefined && /,\s*chunked\s*$/i.test(coding)
 }
 
 function hasPassed(via: string | undefined, name: string): boolean {
