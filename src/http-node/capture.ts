@@ -8,7 +8,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Fields, Head } from '../http/message.ts'
 import { ownFields, type Baseline } from '../http/own-fields.ts'
-import type { Leading } from '../http/response-cache.ts'
+import type { Leading } from '../http/visit.ts'
 import { headOf, mayHaveLength, setFields } from './head.ts'
 
 /** What stood on the response before. `others`: what the framework keeps beside the response, to send it with its answer. */

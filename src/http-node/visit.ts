@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { TLSSocket } from 'node:tls'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type HttpRequest } from '../http/message.ts'
-import type { Leading, Visit } from '../http/response-cache.ts'
+import type { Leading, Visit } from '../http/visit.ts'
 import { asBuffer } from '../core/as-buffer.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, type Captured } from './capture.ts'

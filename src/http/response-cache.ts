@@ -13,11 +13,11 @@ import type { Call, Resource } from '../api.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { newId } from '../new-id.ts'
 import { addressOf } from './address.ts'
-import { answerFrom, varyField, type Answer } from './answer.ts'
+import { answerFrom } from './answer.ts'
 import { parseCacheControl } from './cache-control.ts'
-import { appended, cacheStatus, type CacheStatus, type Forwarded } from './cache-status.ts'
+import type { Forwarded } from './cache-status.ts'
 import { judge } from './judge.ts'
-import { field, type Fields, type Head, type HttpRequest, type StoredResponse } from './message.ts'
+import { field, type Head, type HttpRequest } from './message.ts'
 import { Purging } from './purging.ts'
 import type { Recording } from './recording.ts'
 import { rolesOf, type Roles } from './request-fields.ts'
@@ -31,27 +31,9 @@ import {
 } from './responses.ts'
 import type { HttpRules, RouteRules } from './rules.ts'
 import { SourceFailed } from './source-failed.ts'
+import { Told } from './told.ts'
 import { selectionOf } from './vary.ts'
-
-/** One request, and what its adapter does with it: `lead` or `answer`, one of them, once. */
-export interface Visit {
-  readonly request: HttpRequest
-  /** To the application; what it answers is the visitor's, as far as the recording does not hold it. */
-  lead(how: Leading): void
-  /** Also after `lead`, as long as the recording holds what it gave. */
-  answer(answer: Answer): void
-}
-
-export interface Leading {
-  /** Sees the answer go by. `undefined`: nobody wants to keep it. */
-  readonly recording: Recording | undefined
-  /** What the application is shown of the request. */
-  readonly changes: Changes | undefined
-  /** Fields that are set on the answer on its way to the visitor. Called with its head, once. */
-  additions(head: Head): Fields
-  /** Called at the end of an answer whose head had gone out before. */
-  ended?: (() => void) | undefined
-}
+import type { Visit } from './visit.ts'
 
 const mostVariants = 3
 const mostTries = 3
@@ -60,7 +42,7 @@ export class ResponseCache {
   readonly rules: HttpRules
   readonly purging: Purging
   readonly #roles: Roles
-  readonly #status: CacheStatus | undefined
+  readonly #told: Told
   readonly #responses: Resource<Ask, Kept>
   /** Marks whose answer has been found to be storable after all. */
   readonly #disproved = new WeakSet<Pass>()
@@ -69,7 +51,7 @@ export class ResponseCache {
   constructor(rules: HttpRules, refreshes: boolean) {
     this.rules = rules
     this.#roles = rolesOf(rules.credentials)
-    this.#status = rules.cacheStatus === undefined ? undefined : cacheStatus(rules.cacheStatus)
+    this.#told = new Told(rules)
     this.#responses = responsesOf(rules.cache, rules.name, refreshes)
     this.purging = new Purging(rules, this.#responses, this.#roles)
   }
@@ -130,7 +112,7 @@ export class ResponseCache {
         continue
       }
       led?.detach()
-      const status = this.#statusOf(kept, now, led !== undefined)
+      const status = this.#told.of(kept, now, led !== undefined)
       return visit.answer(
         answerFrom(visit.request, kept, {
           vary: ask.route.vary,
@@ -153,12 +135,12 @@ export class ResponseCache {
         continue
       }
       const now = this.rules.clock.now()
-      const status = this.#hit(kept.freshUntil, now)
+      const status = this.#told.hit(kept.freshUntil, now)
       return visit.answer(answerFrom(visit.request, kept, { vary: ask.route.vary, status, now }))
     }
     if (!isStrict) return this.#past(visit, ask.route, 'bypass')
     // RFC 9111, 5.2.1.7
-    visit.answer(this.#refusal(504, 'Not in the cache, and the request wants nothing else.'))
+    visit.answer(this.#told.refusal(504, 'Not in the cache, and the request wants nothing else.'))
   }
 
   /** What a request asks of caches (RFC 9111, 5.2.1): a wish, but for `only-if-cached`. */
@@ -179,7 +161,7 @@ export class ResponseCache {
       changes,
       additions: (head) => {
         const isStored = recording.isKeeping && Number(field(head.fields, 'content-length')) >= 0
-        return this.#additions(route, head, 'miss', isStored ? { stored: true } : {})
+        return this.#told.additions(route, head, 'miss', isStored ? { stored: true } : {})
       },
     })
   }
@@ -194,7 +176,7 @@ export class ResponseCache {
       additions: (head) => {
         shown = head
         if (reason === 'method') this.purging.afterChange(request, route, head)
-        return this.#additions(route, head, reason)
+        return this.#told.additions(route, head, reason)
       },
       // A change may be made behind its head, and be read in between as it was.
       ended: () => {
@@ -224,7 +206,7 @@ export class ResponseCache {
           this.#disproved.add(mark)
           void this.#responses.invalidate(ask).catch(() => {})
         }
-        return this.#additions(route, head, 'miss', { detail: mark.why })
+        return this.#told.additions(route, head, 'miss', { detail: mark.why })
       },
     })
   }
@@ -235,56 +217,12 @@ export class ResponseCache {
     if (!(error instanceof BreakwaterError)) return this.#past(visit, ask.route, 'miss')
     switch (error.code) {
       case 'OVERLOADED':
-        return visit.answer(this.#refusal(503, 'Too many requests wait for this.'))
+        return visit.answer(this.#told.refusal(503, 'Too many requests wait for this.'))
       case 'LOAD_TIMEOUT':
       case 'WAIT_TIMEOUT':
-        return visit.answer(this.#refusal(504, 'The answer took too long.'))
+        return visit.answer(this.#told.refusal(504, 'The answer took too long.'))
       default:
         return this.#past(visit, ask.route, 'miss')
-    }
-  }
-
-  /** Of what was there before `now`, or has been loaded since: by this visitor, or another. */
-  #statusOf(kept: StoredResponse, now: number, isLed: boolean): string | undefined {
-    const wasThere = kept.storedAt < now
-    // It was asked in vain, and what is stale covers that.
-    if (wasThere) return isLed ? this.#status?.fwd('stale') : this.#hit(kept.freshUntil, now)
-    return this.#status?.fwd('miss', isLed ? { stored: true } : { collapsed: true })
-  }
-
-  #hit(freshUntil: number, now: number): string | undefined {
-    return this.#status?.hit((freshUntil - now) / 1000)
-  }
-
-  #additions(
-    route: RouteRules,
-    head: Head,
-    reason: Forwarded,
-    more?: { stored?: boolean; detail?: string },
-  ): Fields {
-    const status = this.#status?.fwd(reason, more)
-    return {
-      ...varyField(head.fields, route.vary),
-      ...(status !== undefined && {
-        'cache-status': appended(field(head.fields, 'cache-status'), status),
-      }),
-    }
-  }
-
-  #refusal(status: 503 | 504, text: string): Answer {
-    const body = Buffer.from(`${text}\n`)
-    const own = this.#status?.fwd('miss')
-    return {
-      status,
-      statusText: undefined,
-      fields: {
-        'content-type': 'text/plain; charset=utf-8',
-        'content-length': String(body.byteLength),
-        'cache-control': 'no-store',
-        'retry-after': '1',
-        ...(own !== undefined && { 'cache-status': own }),
-      },
-      body,
     }
   }
 }
