@@ -121,6 +121,22 @@ export function answerFrom(request: HttpRequest, response: StoredResponse, how: 
   return { status, statusText, fields, body: request.method === 'HEAD' ? undefined : body }
 }
 
+/** Our own word, in plain text, for this visitor alone. */
+export function textAnswer(status: number, text: string, more: Fields = {}): Answer {
+  const body = Buffer.from(`${text}\n`)
+  return {
+    status,
+    statusText: undefined,
+    fields: {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': String(body.byteLength),
+      'cache-control': 'no-store',
+      ...more,
+    },
+    body,
+  }
+}
+
 const nothing = new Uint8Array(0)
 
 function isPlain(fields: Fields): boolean {

@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Resource } from '../api.ts'
 import { BreakwaterError, invalidOption } from '../core/errors.ts'
 import { addressOf, canonicalUrl, plainKeys, urlTag } from './address.ts'
-import type { Answer } from './answer.ts'
+import { textAnswer, type Answer } from './answer.ts'
 import { tagsIn } from './labels-in.ts'
-import { field, type Fields, type Head, type HttpRequest } from './message.ts'
+import { field, type Head, type HttpRequest } from './message.ts'
 import type { PurgeOptions } from './purges.ts'
 import type { Roles } from './request-fields.ts'
 import type { Ask, Kept } from './responses.ts'
@@ -53,19 +53,19 @@ export class Purging {
   /** `PURGE`, with `Authorization: Bearer …`; of the tags in `Surrogate-Key` or `Cache-Tag`, else of its URL. */
   async byRequest(request: HttpRequest, route: RouteRules): Promise<Answer> {
     if (!this.#isAllowed(field(request.fields, 'authorization'))) {
-      return said(401, 'A token is needed.', { 'www-authenticate': 'Bearer' })
+      return textAnswer(401, 'A token is needed.', { 'www-authenticate': 'Bearer' })
     }
     const isSoft = field(request.fields, 'soft-purge') === '1'
     try {
       const tags = tagsIn(request.fields)
-      if (tags === 'too-many') return said(400, 'Too many tags, or too long ones.')
+      if (tags === 'too-many') return textAnswer(400, 'Too many tags, or too long ones.')
       if (tags.length > 0) await this.tags(tags, { soft: isSoft })
       else await this.#byAddress(request, route, request.url, isSoft)
-      return said(200, isSoft ? 'Stale from now on.' : 'Gone.')
+      return textAnswer(200, isSoft ? 'Stale from now on.' : 'Gone.')
     } catch (error) {
       if (!(error instanceof BreakwaterError)) throw error
       // Done here, and repeated there until it is taken.
-      return said(503, 'Gone in this process; the others are told when the store is back.')
+      return textAnswer(503, 'Gone in this process; the others are told when the store is back.')
     }
   }
 
@@ -144,20 +144,5 @@ function sameOrigin(target: string, host: string, request: HttpRequest): string 
     return to.host === from.host ? to.pathname + to.search : undefined
   } catch {
     return undefined
-  }
-}
-
-function said(status: number, text: string, more: Fields = {}): Answer {
-  const body = Buffer.from(`${text}\n`)
-  return {
-    status,
-    statusText: undefined,
-    fields: {
-      'content-type': 'text/plain; charset=utf-8',
-      'content-length': String(body.byteLength),
-      'cache-control': 'no-store',
-      ...more,
-    },
-    body,
   }
 }

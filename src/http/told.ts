@@ -1,5 +1,5 @@
 /** What visitors are told of the cache: in `Cache-Status`, in `Vary`, and where it refuses. */
-import { varyField, type Answer } from './answer.ts'
+import { textAnswer, varyField, type Answer } from './answer.ts'
 import { appended, cacheStatus, type CacheStatus, type Forwarded } from './cache-status.ts'
 import { field, type Fields, type Head, type StoredResponse } from './message.ts'
 import type { HttpRules, RouteRules } from './rules.ts'
@@ -40,19 +40,10 @@ export class Told {
   }
 
   refusal(status: 503 | 504, text: string): Answer {
-    const body = Buffer.from(`${text}\n`)
     const own = this.#status?.fwd('miss')
-    return {
-      status,
-      statusText: undefined,
-      fields: {
-        'content-type': 'text/plain; charset=utf-8',
-        'content-length': String(body.byteLength),
-        'cache-control': 'no-store',
-        'retry-after': '1',
-        ...(own !== undefined && { 'cache-status': own }),
-      },
-      body,
-    }
+    return textAnswer(status, text, {
+      'retry-after': '1',
+      ...(own !== undefined && { 'cache-status': own }),
+    })
   }
 }
