@@ -13,7 +13,7 @@ import type { Leading, Visit } from '../http/response-cache.ts'
 import { mergedVary } from '../http/vary.ts'
 import { baselineOf, capture, type Captured } from '../http-node/capture.ts'
 import { headOf } from '../http-node/head.ts'
-import { change, hasLeft, requestOf, send } from '../http-node/visit.ts'
+import { change, hasLeft, put, requestOf, send } from '../http-node/visit.ts'
 import { contentOf, type Content } from './content.ts'
 import { isBodiless, type Context, type Next } from './context.ts'
 import { copied } from './copied-stream.ts'
@@ -132,7 +132,9 @@ function shown(ctx: Context, { changes }: Leading): () => void {
   }
   change({ req, url: originalUrl, onUrl }, changes)
   return () => {
-    Object.assign(req, { method, headers, rawHeaders, url })
+    Object.assign(req, { method, url })
+    put(req, 'headers', headers)
+    put(req, 'rawHeaders', rawHeaders)
     ctx.originalUrl = ctx.request.originalUrl = originalUrl
   }
 }

@@ -115,7 +115,7 @@ export function change(of: Omit<NodeVisit, 'res' | 'next'>, changes: Changes): v
 }
 
 /** Over HTTP/2 they can only be read. */
-function put(req: IncomingMessage, name: 'headers' | 'rawHeaders', value: unknown): void {
+export function put(req: IncomingMessage, name: 'headers' | 'rawHeaders', value: unknown): void {
   Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true })
 }
 
