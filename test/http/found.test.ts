@@ -443,6 +443,22 @@ it('over HTTP/2 visitors are answered, and one who sends a body past the cache',
   expect(runs).toBe(2)
 }, 5_000)
 
+it('Koa: over HTTP/2 one run is for all', async () => {
+  const app = new Koa()
+  app.use(forKoa({ cache: newCache() }))
+  let runs = 0
+  app.use((ctx) => {
+    ctx.body = String(++runs)
+  })
+  const port = await listen(
+    createHttp2Server((req, res) => void app.callback()(req as never, res as never)) as never,
+  )
+  const client = connectHttp2(`http://127.0.0.1:${port}`)
+  open.push(client)
+  const read = () => streamText(client.request({ ':path': '/' }).setTimeout(2000) as never)
+  expect([await read(), await read()]).toEqual(['1', '1'])
+}, 5_000)
+
 it('a change that is made behind the head of its answer takes back what was read in between', async () => {
   const app = express()
   app.use(cached())
