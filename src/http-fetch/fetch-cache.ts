@@ -54,11 +54,18 @@ export class FetchCache implements Purges {
         {
           request: requestOf(request),
           lead: (how) => {
-            lead(passage, how).then((got) => {
-              if (led === 'answered') return got.stop()
-              led = got
-              got.response.then(resolve, reject)
-            }, reject)
+            lead(passage, how).then(
+              (got) => {
+                if (led === 'answered') return got.stop()
+                led = got
+                got.response.then(resolve, reject)
+              },
+              (error: unknown) => {
+                // What is no answer, or has been read already: those who wait try for themselves.
+                how.recording?.abort(error instanceof Error ? error.name : 'an error')
+                reject(error as Error)
+              },
+            )
           },
           answer: (answer) => {
             if (led !== undefined && led !== 'answered') led.stop()
