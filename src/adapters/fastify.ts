@@ -63,6 +63,7 @@ function install(instance: FastifyInstance, node: NodeCache): void {
   const isOurs = (scope: FastifyInstance): boolean => scope.httpCache === purges
   const { responses } = node
   const routes = new WeakMap<object, RouteRules | 'past'>()
+  const versions = new WeakMap<RouteRules, RouteRules>()
   const run = (req: FastifyRequest['raw'], res: FastifyReply['raw']): void => {
     instance.routing(req, res)
   }
@@ -71,6 +72,16 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     let rules = routes.get(config)
     if (rules === undefined) routes.set(config, (rules = resolved(node.route, config)))
     return rules
+  }
+
+  /** Fastify chooses the route by it (`constraints.version`), and says so in no `Vary`. */
+  const versioned = (rules: RouteRules): RouteRules => {
+    let own = versions.get(rules)
+    if (own === undefined) {
+      const vary = [...new Set([...rules.vary, 'accept-version'])]
+      versions.set(rules, (own = { ...rules, vary }))
+    }
+    return own
   }
 
   instance.addHook('onRoute', function (route) {
@@ -86,8 +97,9 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     if (!isOurs(request.server) || req.httpVersionMajor !== 1) return next()
     if (isHandshake(req)) return next()
     const { config } = request.routeOptions as { config: Configured }
-    const rules = rulesFor(config)
-    if (rules === 'past') return next()
+    const said = rulesFor(config)
+    if (said === 'past') return next()
+    const rules = req.headers['accept-version'] === undefined ? said : versioned(said)
     if (req.method === 'HEAD' && !isAnsweredAsGet(config)) return next()
     const url = request.originalUrl
     node.handle(

@@ -63,7 +63,7 @@ export class FetchCache implements Purges {
                 got.response.then(resolve, reject)
               },
               (error: unknown) => {
-                // What is no answer, or has been read already: those who wait are not told of it in vain.
+                // What is no answer, or has been read already: those who wait try for themselves.
                 how.recording?.abort(error instanceof Error ? error.name : 'an error')
                 reject(error as Error)
               },

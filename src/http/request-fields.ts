@@ -19,6 +19,8 @@ const roles: Readonly<Record<Role, readonly string[]>> = {
     'proxy-authorization',
     'x-api-key',
     'api-key',
+    'api_key',
+    'x_api_key',
     'apikey',
     'x-auth-token',
     'x-access-token',

@@ -8,6 +8,7 @@ import { Hono } from 'hono'
 import Koa from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
 import { httpCache as forExpress } from '../../src/adapters/express.ts'
+import { withHttpCache } from '../../src/adapters/fetch.ts'
 import { httpCache as forFastify } from '../../src/adapters/fastify.ts'
 import { httpCache as forHono } from '../../src/adapters/hono.ts'
 import { httpCache as forKoa } from '../../src/adapters/koa.ts'
@@ -54,6 +55,52 @@ const agreed =
 function agree(res: ServerResponse): void {
   res.socket!.write(agreed)
 }
+
+it('T136 two versions of a route of Fastify never share what they keep', async () => {
+  const app = Fastify()
+  open.push(() => app.close())
+  await app.register(forFastify, { cache: memory() })
+  for (const version of ['1.0.0', '2.0.0']) {
+    app.get('/', { constraints: { version } }, async () => version)
+  }
+  for (let n = 0; n < 2; n++) {
+    for (const version of ['1.0.0', '2.0.0']) {
+      const asked = { url: '/', headers: { 'accept-version': version } }
+      const { body, headers } = await app.inject(asked)
+      expect(body).toBe(version)
+      expect(headers['vary']).toBe('accept-version')
+      expect(headers['cache-status']).toContain(n === 0 ? 'fwd=miss' : 'hit')
+    }
+  }
+})
+
+it.each([
+  ['nothing', async () => undefined as unknown as Response],
+  [
+    'what has been read',
+    async () => {
+      const response = new Response('read')
+      await response.text()
+      return response
+    },
+  ],
+])(
+  'a handler on Fetch that gives %s fails for each who asks, and keeps nobody',
+  async (_, give) => {
+    let runs = 0
+    const handle = withHttpCache(
+      () => {
+        runs += 1
+        return give()
+      },
+      { cache: memory() },
+    )
+    const asked = () => handle(new Request('http://site.test/'))
+    await expect(asked()).rejects.toThrow(TypeError)
+    await expect(asked()).rejects.toThrow(TypeError)
+    expect(runs).toBe(2)
+  },
+)
 
 describe('WebSockets', () => {
   const apps: Readonly<Record<string, () => Server | Promise<Server>>> = {
