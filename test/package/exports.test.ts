@@ -23,17 +23,18 @@ const needed: Readonly<Record<string, string>> = {
   'breakwater/bullmq': 'bullmq',
   'breakwater/prometheus': 'prom-client',
   'breakwater/opentelemetry': '@opentelemetry/api',
-  'breakwater/http': 'structured-headers',
-  'breakwater/express': 'structured-headers',
-  'breakwater/fastify': 'structured-headers',
-  'breakwater/koa': 'negotiator',
-  'breakwater/hono': 'structured-headers',
-  'breakwater/fetch': 'structured-headers',
   'breakwater/nest': '@nestjs/common',
 }
+/** What these need, whichever is missed first. */
+const ofHttp = ['structured-headers', 'negotiator', 'fresh']
+const http = ['http', 'express', 'fastify', 'koa', 'hono', 'fetch'].map(
+  (one) => `breakwater/${one}`,
+)
 /** What comes with these, and what types alone are of. */
-const besides = ['negotiator', 'fresh', '@nestjs/core', 'rxjs', 'express', 'fastify', 'hono', 'koa']
-const alone = specifiers.filter((specifier) => needed[specifier] === undefined)
+const besides = ['@nestjs/core', 'rxjs', 'express', 'fastify', 'hono', 'koa']
+const alone = specifiers.filter(
+  (specifier) => needed[specifier] === undefined && !http.includes(specifier),
+)
 
 let project = ''
 
@@ -69,6 +70,13 @@ describe('the published package, without its optional peers', () => {
     )
   })
 
+  it.each(http)('%s says what it needs', (specifier) => {
+    const code = `await import('${specifier}')`
+    expect(() => run('node', ['--input-type=module', '-e', code], project)).toThrow(
+      new RegExp(`Cannot find package '(?:${ofHttp.join('|')})'`),
+    )
+  })
+
   it('ships no sources, source maps or tests', () => {
     const files = run('tar', ['-tf', tarball()], project).trim().split('\n')
     expect(files.filter((file) => /\.map$|\/(src|test|lab|bench|rig)\//.test(file))).toEqual([])
@@ -77,18 +85,21 @@ describe('the published package, without its optional peers', () => {
 
 describe('the published package, with its optional peers', () => {
   beforeAll(() => {
-    for (const peer of new Set([...Object.values(needed), ...besides])) {
+    for (const peer of new Set([...Object.values(needed), ...ofHttp, ...besides])) {
       mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true })
       link(peer, join(root, 'node_modules', peer), project)
     }
   })
 
-  it.each(Object.keys(needed))('%s loads by import() and by require()', (specifier) => {
-    const code = `const m = await import('${specifier}'); console.log(Object.keys(m).length)`
-    expect(Number(run('node', ['--input-type=module', '-e', code], project))).toBeGreaterThan(0)
-    const required = `console.log(Object.keys(require('${specifier}')).length)`
-    expect(Number(run('node', ['-e', required], project))).toBeGreaterThan(0)
-  })
+  it.each([...Object.keys(needed), ...http])(
+    '%s loads by import() and by require()',
+    (specifier) => {
+      const code = `const m = await import('${specifier}'); console.log(Object.keys(m).length)`
+      expect(Number(run('node', ['--input-type=module', '-e', code], project))).toBeGreaterThan(0)
+      const required = `console.log(Object.keys(require('${specifier}')).length)`
+      expect(Number(run('node', ['-e', required], project))).toBeGreaterThan(0)
+    },
+  )
 })
 
 describe.each(['ioredis', 'ioredis5'])('a strict consumer with %s', (client) => {
