@@ -41,6 +41,8 @@ export function visitOf(ctx: Context, next: Next): KoaVisit {
 
   const lead = async (how: Leading): Promise<void> => {
     const { recording } = how
+    // As they came: what follows changes them for the application.
+    void request.fields
     if (res.destroyed && recording !== undefined) {
       recording.abort(hasLeft)
       return resolve()

@@ -1,5 +1,6 @@
 /** A request to Node's HTTP server as a visit: Express, Koa, Fastify, Nest and bare servers have these two objects. */
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Answer } from '../http/answer.ts'
 import { field, type Fields, type HttpRequest } from '../http/message.ts'
@@ -29,11 +30,14 @@ export function visitOf(of: NodeVisit): Visit {
   const { req, res } = of
   let captured: Captured | undefined
   let others: OutgoingHttpHeaders | undefined
+  const request = requestOf(req, of.url)
   return {
-    request: requestOf(req, of.url),
+    request,
     lead: (how) => {
       // He may have had to wait for his turn: what is written to him now tells of no end.
       if (res.destroyed && how.recording !== undefined) return how.recording.abort(hasLeft)
+      // As they came: what follows changes them for the application.
+      void request.fields
       others = of.others?.()
       captured = capture(res, how, baselineOf(res, others))
       if (how.changes !== undefined) change(of, how.changes)
@@ -60,15 +64,51 @@ export function visitOf(of: NodeVisit): Visit {
 }
 
 export function requestOf(req: IncomingMessage, url: string): HttpRequest {
-  const socket = req.socket as TLSSocket
-  const fields = req.headers as Fields
-  return {
-    method: req.method ?? 'GET',
-    url,
-    fields: hasStreamedBody(req) ? { ...fields, 'transfer-encoding': 'chunked' } : fields,
-    isSecure: socket.encrypted === true,
-    isIdentified: socket.authorized === true || hasRefusedCertificate(socket),
+  return new NodeRequest(req, url)
+}
+
+/** Node makes the fields when they are first asked for, which costs as much as all the rest of a hit. */
+class NodeRequest implements HttpRequest {
+  readonly method: string
+  readonly url: string
+  readonly isSecure: boolean
+  readonly isIdentified: boolean
+  readonly #req: IncomingMessage
+  #fields: Fields | undefined
+
+  constructor(req: IncomingMessage, url: string) {
+    const socket = req.socket as TLSSocket
+    this.#req = req
+    this.method = req.method ?? 'GET'
+    this.url = url
+    this.isSecure = socket.encrypted === true
+    this.isIdentified = socket.authorized === true || hasRefusedCertificate(socket)
   }
+
+  get lines(): readonly string[] | undefined {
+    return isUntouched(this.#req) ? this.#req.rawHeaders : undefined
+  }
+
+  get fields(): Fields {
+    if (this.#fields === undefined) {
+      const fields = this.#req.headers as Fields
+      this.#fields = hasStreamedBody(this.#req)
+        ? { ...fields, 'transfer-encoding': 'chunked' }
+        : fields
+    }
+    return this.#fields
+  }
+}
+
+/** Where Node keeps the fields that it has made; in a version that does not, none are plain. */
+const made = Object.getOwnPropertySymbols(new IncomingMessage(new Socket())).find(
+  ({ description }) => description === 'kHeaders',
+)
+
+/** A layer before the cache may have changed what it has looked at, and that counts. */
+function isUntouched(req: IncomingMessage): boolean {
+  if (made === undefined || req.httpVersionMajor !== 1) return false
+  return (req as unknown as Record<symbol, unknown>)[made] === null
 }
 
 /** HTTP/2 may say by its stream alone that a body follows. */

@@ -8,7 +8,8 @@
  */
 import type { Fields, HttpRequest } from './message.ts'
 import { field } from './message.ts'
-import { cookiesThatMatter, forwardedHostAndProto, type Roles } from './request-fields.ts'
+import { cookiesThatMatter, forwardedHostAndProto } from './request-fields.ts'
+import type { PlainLines, Roles } from './request-fields.ts'
 import type { HttpRules, QueryRules, RouteRules } from './rules.ts'
 
 export type Past = 'method' | 'bypass' | 'request'
@@ -26,9 +27,13 @@ export interface Address {
   readonly fields: Fields
   /** It is kept for one visitor alone. */
   readonly isPersonal: boolean
+  /** Nothing in the request's fields matters but its host, and what `Vary` may ask for. */
+  readonly isPlain: boolean
   /** What purges it besides its key, where that says more than the URL. */
   readonly tag: string | undefined
 }
+
+const noFields: Fields = {}
 
 const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/
 /** As llhttp lets them through, and one byte more is none of ours. */
@@ -36,6 +41,47 @@ const urlPattern = /^\/[\x21-\x22\x24-\x7e\x80-\u{10ffff}]*$/u
 
 /** Fetch and reload, for which no answer is kept. */
 const noStore = /(?:^|,)\s*no-store\s*(?:,|$)/i
+
+/** Of a request of which a look at its lines has said all that matters. */
+class PlainAddress implements Address {
+  readonly key: string
+  readonly host: string
+  readonly path: string
+  readonly url: string
+  readonly keyed = noFields
+  readonly isPersonal = false
+  readonly isPlain = true
+  readonly tag = undefined
+  readonly #request: HttpRequest
+
+  constructor(request: HttpRequest, host: string, url: CanonicalUrl) {
+    this.key = (request.isSecure ? 'https://' : 'http://') + host + url.key
+    this.host = host
+    this.path = url.key
+    this.url = url.shown
+    this.#request = request
+  }
+
+  get fields(): Fields {
+    return this.#request.fields
+  }
+}
+
+/** As `addressOf` says it, for most requests and quicker; `undefined`: it takes more than that. */
+export function plainAddressOf(
+  rules: HttpRules,
+  route: RouteRules,
+  plain: PlainLines,
+  request: HttpRequest,
+): Address | undefined {
+  const { lines, method, url } = request
+  if (lines === undefined || request.isIdentified || (method !== 'GET' && method !== 'HEAD')) return
+  if (route.vary.length > 0 || route.user !== undefined || route.skip !== undefined) return
+  const named = plain.hostOf(lines)
+  const host = named === undefined ? undefined : hostFor(rules, named)
+  if (host === undefined || !urlPattern.test(url)) return
+  return new PlainAddress(request, host, canonicalUrl(url, route.query))
+}
 
 export function addressOf(
   rules: HttpRules,
@@ -105,6 +151,7 @@ export function addressOf(
     fields:
       cookie === undefined ? fields : { ...fields, cookie: cookie === '' ? undefined : cookie },
     isPersonal: user !== undefined,
+    isPlain: false,
     tag: key.includes(' ') ? urlTag(host, url.key) : undefined,
   }
 }
@@ -129,7 +176,11 @@ export function plainKeys(host: string, url: string): readonly string[] {
 
 /** The host of the key: `undefined` where the request is not for us to answer. */
 function hostOf(rules: HttpRules, fields: Fields): string | undefined {
-  const host = (field(fields, 'host') ?? field(fields, ':authority') ?? '').toLowerCase()
+  return hostFor(rules, field(fields, 'host') ?? field(fields, ':authority') ?? '')
+}
+
+function hostFor(rules: HttpRules, named: string): string | undefined {
+  const host = named.toLowerCase()
   if (rules.hosts !== undefined && !rules.hosts.has(host)) return undefined
   if (!rules.keyHost && rules.hosts === undefined) return ''
   return host === '' || hostPattern.test(host) ? host : undefined
@@ -204,5 +255,3 @@ function chosen(
   }
   return all
 }
-
-const noFields: Fields = {}

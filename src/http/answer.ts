@@ -47,6 +47,8 @@ interface How {
   /** Of this visit, in `Cache-Status`. */
   readonly status: string | undefined
   readonly now: number
+  /** The request has neither a condition nor a range. */
+  readonly isPlain?: boolean
 }
 
 interface Recent {
@@ -77,7 +79,7 @@ function fieldsNow(response: StoredResponse, { vary, status, now }: How): Fields
 export function answerFrom(request: HttpRequest, response: StoredResponse, how: How): Answer {
   const { status, statusText, body } = response
   const fields = fieldsNow(response, how)
-  if (isPlain(request.fields)) {
+  if (how.isPlain === true || isPlain(request.fields)) {
     return { status, statusText, fields, body: request.method === 'HEAD' ? undefined : body }
   }
   if (answersNotModified(request, response)) {

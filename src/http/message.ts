@@ -11,6 +11,8 @@ export interface HttpRequest {
   /** As it came, with the prefix under which a router is mounted: path and query. */
   readonly url: string
   readonly fields: Fields
+  /** Name, value, name, value … as they came, while nobody has looked at the fields: to make those costs more than a hit. */
+  readonly lines?: readonly string[] | undefined
   /** Over TLS: an application may answer differently. */
   readonly isSecure: boolean
   /** The connection itself names the visitor: a client's certificate. */

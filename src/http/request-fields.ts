@@ -109,6 +109,47 @@ export function rolesOf(credentials: readonly string[]): Roles {
   return known
 }
 
+const ofCaches = [
+  'cache-control',
+  'range',
+  'if-none-match',
+  'if-modified-since',
+  'if-range',
+  'upgrade',
+]
+const mostSpellings = 1_000
+
+/** Sees of most requests, by the names of their lines alone, that nothing in them matters but the host. */
+export class PlainLines {
+  readonly #roles: Roles
+  /** By the name as it came: is it one that matters? */
+  readonly #spellings = new Map<string, boolean>()
+
+  constructor(roles: Roles) {
+    this.#roles = roles
+  }
+
+  /** The one `Host`; `undefined`: something else matters, or there is not just one. */
+  hostOf(lines: readonly string[]): string | undefined {
+    let host: string | undefined
+    for (let n = 0; n < lines.length; n += 2) {
+      const name = lines[n]!
+      if (!(this.#spellings.get(name) ?? this.#learn(name))) continue
+      if (host !== undefined || name.toLowerCase() !== 'host') return undefined
+      host = lines[n + 1]!
+    }
+    return host
+  }
+
+  #learn(name: string): boolean {
+    const lower = name.toLowerCase()
+    const matters = lower === 'host' || this.#roles.has(lower) || ofCaches.includes(lower)
+    if (this.#spellings.size >= mostSpellings) this.#spellings.clear()
+    this.#spellings.set(name, matters)
+    return matters
+  }
+}
+
 /** Of `Forwarded` only what an answer may be built of: `for` and `by` differ with each client (RFC 7239). */
 export function forwardedHostAndProto(text: string): string {
   return text

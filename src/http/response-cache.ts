@@ -12,7 +12,7 @@
 import type { Call, Resource } from '../api.ts'
 import { BreakwaterError } from '../core/errors.ts'
 import { newId } from '../new-id.ts'
-import { addressOf } from './address.ts'
+import { addressOf, plainAddressOf } from './address.ts'
 import { answerFrom } from './answer.ts'
 import { parseCacheControl } from './cache-control.ts'
 import type { Forwarded } from './cache-status.ts'
@@ -20,7 +20,7 @@ import { judge } from './judge.ts'
 import { field, type Head, type HttpRequest } from './message.ts'
 import { Purging } from './purging.ts'
 import type { Recording } from './recording.ts'
-import { rolesOf, type Roles } from './request-fields.ts'
+import { PlainLines, rolesOf, type Roles } from './request-fields.ts'
 import {
   responsesOf,
   type Ask,
@@ -42,6 +42,7 @@ export class ResponseCache {
   readonly rules: HttpRules
   readonly purging: Purging
   readonly #roles: Roles
+  readonly #plain: PlainLines
   readonly #told: Told
   readonly #responses: Resource<Ask, Kept>
   /** Marks whose answer has been found to be storable after all. */
@@ -51,6 +52,7 @@ export class ResponseCache {
   constructor(rules: HttpRules, refreshes: boolean) {
     this.rules = rules
     this.#roles = rolesOf(rules.credentials)
+    this.#plain = new PlainLines(this.#roles)
     this.#told = new Told(rules)
     this.#responses = responsesOf(rules.cache, rules.name, refreshes)
     this.purging = new Purging(rules, this.#responses, this.#roles)
@@ -63,7 +65,9 @@ export class ResponseCache {
       void this.purging.byRequest(request, route).then((answer) => visit.answer(answer))
       return
     }
-    const address = addressOf(this.rules, route, this.#roles, request)
+    const address =
+      plainAddressOf(this.rules, route, this.#plain, request) ??
+      addressOf(this.rules, route, this.#roles, request)
     if (typeof address === 'string') return this.#past(visit, route, address)
     const ask: Ask = {
       key: address.key,
@@ -78,6 +82,7 @@ export class ResponseCache {
       led: undefined,
       isAnswered: false,
     }
+    if (address.isPlain) return void this.#answer(visit, ask, undefined)
     const wish = this.#wishOf(request)
     if (wish === 'kept' || request.fields['range'] !== undefined) {
       void this.#answerKept(visit, ask, wish === 'kept')
@@ -118,6 +123,7 @@ export class ResponseCache {
           vary: ask.route.vary,
           status,
           now: this.rules.clock.now(),
+          isPlain: ask.address.isPlain,
         }),
       )
     }

@@ -198,6 +198,21 @@ describe.each([
     expect(runs).toBeLessThanOrEqual(2)
   })
 
+  it('what a layer before the cache puts into the request counts as if it had come', async () => {
+    const app = make()
+    app.use((req, _res, next) => {
+      const { as } = req.query
+      if (typeof as === 'string') req.headers['x-user-id'] = as
+      next()
+    })
+    app.use(cached({ query: { ignore: ['as'] } }))
+    app.get('/', (req, res) => void res.send(`for ${String(req.headers['x-user-id'] ?? 'all')}`))
+    const port = await listen(app)
+    expect((await ask(port, '/?as=a')).body.toString()).toBe('for a')
+    expect((await ask(port, '/')).body.toString()).toBe('for all')
+    expect((await ask(port, '/?as=b')).body.toString()).toBe('for b')
+  })
+
   it('more visitors than the cache lets to the source at once wait, and then hear that it is too much', async () => {
     const cache = newCache({ limit: { concurrency: 1, queue: 50 } })
     const app = make()
