@@ -1,6 +1,5 @@
 // Faults that were found by attacking the proxy from outside, each with what is right.
 
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { proxyProcess } from '../support/proxy-process.ts'
@@ -149,7 +148,7 @@ it('hints without end are an answer that does not come', async () => {
   const { url } = await rig.rawOrigin((socket) => {
     const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n'.repeat(20)
     const timer = setInterval(() => socket.write(hint), 5)
-    void once(socket, 'close').then(() => clearInterval(timer))
+    socket.once('close', () => clearInterval(timer)).on('error', () => clearInterval(timer))
   })
   const { port } = await rig.proxy(url, { originTimeout: '30s' })
   const to = connection(port)
