@@ -10,7 +10,7 @@ import type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.t
 import type { Purges } from '../http/purges.ts'
 import { resolveRoute, type RouteRules } from '../http/rules.ts'
 import { answerAsGet, isAnsweredAsGet, show, type Configured } from './fastify-requests.ts'
-import { isHandshake } from './handshake.ts'
+import { hasLine, isHandshake } from './handshake.ts'
 
 export type { HttpCacheOptions, RouteCacheOptions } from '../http/option-types.ts'
 export type { Fields, HttpRequest } from '../http/message.ts'
@@ -99,7 +99,7 @@ function install(instance: FastifyInstance, node: NodeCache): void {
     const { config } = request.routeOptions as { config: Configured }
     const said = rulesFor(config)
     if (said === 'past') return next()
-    const rules = req.headers['accept-version'] === undefined ? said : versioned(said)
+    const rules = hasLine(req, 'accept-version') ? versioned(said) : said
     if (req.method === 'HEAD' && !isAnsweredAsGet(config)) return next()
     const url = request.originalUrl
     node.handle(

@@ -5,6 +5,15 @@
  */
 import type { IncomingMessage } from 'node:http'
 
-export function isHandshake({ headers }: IncomingMessage): boolean {
-  return headers.upgrade !== undefined && /^websocket$/i.test(headers.upgrade)
+export function isHandshake(req: IncomingMessage): boolean {
+  return hasLine(req, 'upgrade') && /^websocket$/i.test(req.headers.upgrade ?? '')
+}
+
+/** Whether it came at all: without having Node make all its fields. `name`: lower-case. */
+export function hasLine({ rawHeaders }: IncomingMessage, name: string): boolean {
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const line = rawHeaders[n]!
+    if (line.length === name.length && line.toLowerCase() === name) return true
+  }
+  return false
 }
