@@ -112,8 +112,10 @@ export class ResponseCache {
       if (kept.type === 'pass')
         return led === undefined ? this.#pass(visit, ask, kept) : led.release()
       if (kept.vary.length > 0 && selectionOf(kept.vary, ask.address.fields) !== kept.selection) {
+        // He has been to the application already, and what covers its failure is for others.
+        if (led !== undefined) return led.release()
         if (++variants > mostVariants) return this.#past(visit, ask.route, 'bypass')
-        ask = { ...ask, key: variantKey(ask, kept), led: undefined, isAnswered: false }
+        ask = { ...ask, key: variantKey(ask, kept), isAnswered: false }
         continue
       }
       led?.detach()

@@ -245,6 +245,28 @@ it.each([
 })
 
 describe('an older answer in place of a failure', () => {
+  it('is given to those alone whom it was chosen for; others get the failure, once', async () => {
+    const app = express()
+    app.use(httpCache({ cache: newCache(), ttl: '20ms', staleIfError: '60s' }))
+    let isDown = false
+    let runs = 0
+    app.get('/', (req, res) => {
+      runs++
+      res.vary('Accept-Language').status(isDown ? 503 : 200)
+      res.send(`in ${req.headers['accept-language']}`)
+    })
+    const port = await listen(app)
+    const read = (language: string) => ask(port, '/', { headers: { 'Accept-Language': language } })
+    await read('en')
+    isDown = true
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    const other = await read('fr')
+    expect(other).toMatchObject({ status: 503, isWhole: true })
+    expect(other.body.toString()).toBe('in fr')
+    expect(runs).toBe(2)
+    expect((await read('en')).body.toString()).toBe('in en')
+  })
+
   it('has none of the failure’s fields', async () => {
     const app = express()
     app.use(httpCache({ cache: newCache(), ttl: '20ms', staleIfError: '60s' }))
