@@ -6,11 +6,12 @@
  * Injective: a URL that came over a socket has neither spaces nor control characters, so a space
  * separates the parts, and what may hold one is escaped.
  */
+import { canonicalUrl, type CanonicalUrl } from './canonical-url.ts'
 import type { Fields, HttpRequest } from './message.ts'
 import { field } from './message.ts'
 import { cookiesThatMatter, forwardedHostAndProto } from './request-fields.ts'
 import type { PlainLines, Roles } from './request-fields.ts'
-import type { HttpRules, QueryRules, RouteRules } from './rules.ts'
+import type { HttpRules, RouteRules } from './rules.ts'
 
 export type Past = 'method' | 'bypass' | 'request'
 
@@ -184,51 +185,6 @@ function hostFor(rules: HttpRules, named: string): string | undefined {
   if (rules.hosts !== undefined && !rules.hosts.has(host)) return undefined
   if (!rules.keyHost && rules.hosts === undefined) return ''
   return host === '' || hostPattern.test(host) ? host : undefined
-}
-
-interface CanonicalUrl {
-  readonly key: string
-  readonly shown: string
-}
-
-/**
- * By name, and in their order among equal names: `?x=1&x=2` is not `?x=2&x=1`. Nor are those of one
- * name in two spellings, or parts of it to some parsers (`x`, `%78`, `x[y]`, `x.y`), put in another order.
- */
-export function canonicalUrl(url: string, rules: QueryRules): CanonicalUrl {
-  const at = url.indexOf('?')
-  if (at < 0) return { key: url, shown: url }
-  let parts = url.slice(at + 1).split('&')
-  let shown = url
-  if (rules.ignores !== undefined) {
-    const { ignores } = rules
-    const kept = parts.filter((part) => !ignores(decoded(part.split('=', 1)[0]!)))
-    if (kept.length < parts.length) {
-      parts = kept
-      shown = url.slice(0, at) + (kept.length === 0 ? '' : `?${kept.join('&')}`)
-    }
-  }
-  if (parts.length === 0) return { key: shown, shown }
-  if (rules.sorts && parts.length > 1) {
-    const named = parts.map((part) => ({ name: baseName(part), part }))
-    parts = named
-      .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-      .map(({ part }) => part)
-  }
-  return { key: `${url.slice(0, at)}?${parts.join('&')}`, shown }
-}
-
-function baseName(part: string): string {
-  const name = part.split('=', 1)[0]!
-  return (/[%+]/.test(name) ? decoded(name) : name).split(/[[.]/, 1)[0]!
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return name
-  }
 }
 
 function keyedText(keyed: Record<string, string>): string {
